@@ -207,12 +207,20 @@ class StatementReader {
   Statement statement_;
 };
 
+// S3 accepts a bucket policy with a member that is given twice. The last one counts.
+Result<JsonTree> ReadJson(std::string_view text, Type type) {
+  if (type != Type::kResource) return ParseJsonTree(text);
+  JsonTree tree(Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false));
+  if (tree.root().is_discarded()) return FieldError("", "the policy is not valid JSON");
+  return tree;
+}
+
 Result<std::shared_ptr<const Document>> Parse(std::string_view text, Type type) {
   if (text.size() > kMaxBytes) {
     return FieldError("", "the policy has " + std::to_string(text.size()) +
                               " bytes; the limit is " + std::to_string(kMaxBytes));
   }
-  PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(text));
+  PENSTOCK_ASSIGN(const JsonTree tree, ReadJson(text, type));
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(tree.root(), "", {"Version", "Id", "Statement"}));
   PENSTOCK_ASSIGN(const auto version, fields.Text("Version"));

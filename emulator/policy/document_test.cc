@@ -58,6 +58,17 @@ TEST(PolicyDocumentTest, ErrorsNameThePlace) {
             "invalid JSON: syntax error or unexpected end at byte 1 of 1");
 }
 
+TEST(PolicyDocumentTest, BucketPoliciesMayRepeatAMember) {
+  const auto resource = ParseResourcePolicy(
+      R"({"Statement":{"Effect":"Allow","Principal":"*","Action":"s3:*","Resource":"*",)"
+      R"("Condition":{"StringEquals":{"a:b":"1"},"StringEquals":{"a:c":"2"}}}})");
+  ASSERT_TRUE(resource.ok()) << resource.error().message;
+  const auto& conditions = (*resource)->statements[0].conditions;
+  ASSERT_EQ(conditions.size(), 1u);
+  EXPECT_EQ(conditions[0].key, "a:c");
+  EXPECT_EQ(ErrorOf(ParseResourcePolicy("{]")), "the policy is not valid JSON");
+}
+
 TEST(PolicyDocumentTest, OtherTypesHavePrincipals) {
   const auto resource = ParseResourcePolicy(
       R"({"Statement":{"Effect":"Deny","NotPrincipal":{"AWS":["111122223333"]},)"

@@ -3,6 +3,7 @@
 // with their kinds of resources, and the operators with their keys are those of the source.
 #include <gtest/gtest.h>
 
+#include "emulator/policy/document.h"
 #include "emulator/s3/access/policy.h"
 #include "emulator/s3/access/policy_test_support.h"
 
@@ -22,6 +23,7 @@ void ExpectAccepted(const std::vector<Published>& policies) {
     const auto checked = CheckPolicy(one.policy, one.bucket);
     EXPECT_TRUE(checked.ok()) << one.source << ": " << checked.error().message << "\n"
                               << one.policy;
+    EXPECT_TRUE(policy::ParseResourcePolicy(one.policy).ok()) << one.source;
   }
 }
 

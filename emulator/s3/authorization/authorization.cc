@@ -208,10 +208,9 @@ Result<void> AuthorizeAction(Call& call, const Subject& subject, std::string_vie
 
 Result<void> AuthorizeCopySource(Call& call, const Subject& source,
                                  const store::ObjectRecord* object) {
-  if (IsDirectoryBucketName(source.bucket_name)) {
-    PENSTOCK_TRY(CheckSession(call.exchange.identity, *source.bucket));
+  PENSTOCK_TRY(CheckSession(call.exchange.identity, *source.bucket));
+  if (IsDirectoryBucketName(source.bucket_name))
     return AuthorizeAction(call, source, "s3express:CreateSession");
-  }
   const bool named = source.version.has_value();
   PENSTOCK_TRY(AuthorizeAction(call, source, ReadAction(named)));
   const auto directive = call.Header("x-amz-tagging-directive");

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text/json_text.h"
+#include "base/text/redact.h"
 #include "emulator/s3/protocol/names.h"
 
 namespace penstock::emulator::s3 {
@@ -35,7 +36,9 @@ std::string DecisionJson(const ActionDecision& decided) {
   const policy::Decision& decision = decided.decision;
   std::string json = "{";
   AddMember(json, "action", decided.action);
-  AddMember(json, "resource", decided.resource);
+  // The journal keeps no secret, also not one in the key of an object.
+  const bool may_be_secret = decided.resource.find_first_of("=@") != std::string::npos;
+  AddMember(json, "resource", may_be_secret ? Redact(decided.resource) : decided.resource);
   json.append(",\"allowed\":").append(decision.allowed ? "true" : "false");
   AddMember(json, "decided_by", policy::NameOf(decision.source));
   if (decision.statement == nullptr) {

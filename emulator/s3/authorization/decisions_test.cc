@@ -25,6 +25,12 @@ TEST(DecisionsTest, JsonNamesTheStatement) {
             R"("reason":"because no identity-based policy allows the s3:GetObject action"})");
 }
 
+TEST(DecisionsTest, SecretsInKeysAreRemoved) {
+  const std::string json =
+      DecisionJson({"s3:GetObject", "arn:aws:s3:::b/k?X-Amz-Signature=0123456789", {}, nullptr});
+  EXPECT_EQ(json.find("0123456789"), std::string::npos) << json;
+}
+
 TEST(DecisionsTest, TheBucketsPolicyIsNamedByItsBucket) {
   policy::Statement statement;
   statement.effect = policy::Effect::kDeny;
