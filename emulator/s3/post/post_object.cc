@@ -76,7 +76,7 @@ std::string_view HeaderOf(const FormField& field) {
 
 bool HasControlCharacter(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
-                     [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7F; });
+                     [](unsigned char c) { return (c < ' ' && c != '\t') || c == 0x7F; });
 }
 
 // Makes the headers of a put. A field value that is not a valid header value is encoded or refused.
