@@ -228,7 +228,8 @@ Result<void> CheckForm(const PostFormRequest& request) {
   for (const NameValueList* list : {&request.fields, &request.starts_with}) {
     for (const auto& [name, value] : *list) {
       // It becomes a parameter of a header; values are bodies of their own (RFC 7578).
-      if (std::ranges::any_of(name, [](char c) { return (c >= 0 && c < ' ') || c == '"'; })) {
+      if (std::ranges::any_of(
+              name, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '"'; })) {
         return s3::InvalidRequest(
             "the name of a field of the form has a quote or a control character, for example a "
             "line break; remove it");

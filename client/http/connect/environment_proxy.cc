@@ -127,7 +127,7 @@ bool HasControl(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     char c = text[at];
     if (c == '%') c = DecodeEscape(text.substr(at)).value_or('%');
-    if ((c >= 0 && c < ' ') || c == '\x7f') return true;
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') return true;
   }
   return false;
 }

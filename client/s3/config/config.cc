@@ -214,8 +214,9 @@ Result<void> CheckClient(const ClientConfig& config) {
         "requester_pays requires authenticated requests and cannot be combined with unsigned; drop "
         "one");
   }
-  const auto is_control = [](char c) { return c < ' ' || c == 0x7f; };
-  if (std::any_of(config.user_agent.begin(), config.user_agent.end(), is_control)) {
+  // Both comparisons: a char of a non-ASCII byte is negative on x86-64 and positive on ARM64.
+  const auto not_printable = [](char c) { return c < ' ' || c > '~'; };
+  if (std::ranges::any_of(config.user_agent, not_printable)) {
     return Invalid("user_agent has a control or non-ASCII character; use printable ASCII");
   }
   for (const auto& [name, timeout] : {std::pair{"attempt_timeout", config.attempt_timeout},

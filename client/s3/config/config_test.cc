@@ -274,8 +274,9 @@ TEST(ConfigTest, RejectsAnInvalidMemoryLimit) {
             std::string::npos);
 }
 
-TEST(ConfigTest, RejectsAUserAgentWithLineBreaks) {
+TEST(ConfigTest, RejectsAUserAgentThatIsNotPrintableAscii) {
   EXPECT_NE(Failure({.region = "r", .user_agent = "a\r\nx-amz-acl: public-read"}), "(accepted)");
+  EXPECT_NE(Failure({.region = "r", .user_agent = "caf\xc3\xa9"}), "(accepted)");
 }
 
 }  // namespace

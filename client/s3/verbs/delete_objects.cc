@@ -125,7 +125,7 @@ void AddUnconfirmed(const DeleteObjectsRequest& request, DeleteObjectsResponse& 
   const auto look = [&](const ObjectKey& key) {
     // XML cannot express most control characters.
     const bool has_control =
-        std::ranges::any_of(key.value, [](char c) { return c >= 0 && c < ' '; });
+        std::ranges::any_of(key.value, [](char c) { return static_cast<unsigned char>(c) < ' '; });
     if (!has_control && !named.contains(key.value)) unconfirmed.push_back(&key);
   };
   for (const ObjectKey& key : request.keys) look(key);
