@@ -143,7 +143,7 @@ std::size_t DecodedBytes(std::string_view stored) {
 
 bool HasControlCharacter(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
-                     [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7F; });
+                     [](unsigned char c) { return (c < ' ' && c != '\t') || c == 0x7F; });
 }
 
 Latin1Text Utf8ToLatin1(std::string_view utf8) {
