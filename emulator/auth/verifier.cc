@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "emulator/auth/query_request.h"
 #include "emulator/auth/signature/canonical.h"
 #include "emulator/auth/signature/refusal.h"
 #include "emulator/auth/signature/session_token.h"
@@ -44,6 +45,7 @@ Error ExpiredToken(std::string_view token) {
 // Directory buckets use another service in the credential scope, except on S3's own general purpose
 // endpoints, where they are unknown.
 std::string_view ServiceOf(const s3::Exchange& exchange) {
+  if (exchange.Find<QueryRequest>() != nullptr) return kStsService;
   const s3::Target& target = exchange.target;
   if (target.directory_endpoint != s3::DirectoryEndpoint::kNone) return "s3express";
   if (target.on_s3_domain) return "s3";
@@ -98,6 +100,8 @@ std::optional<std::string_view> UserToken(const User* user) {
 }
 
 Result<std::string_view> PayloadClaim(const s3::Exchange& exchange, Mechanism mechanism) {
+  // Services other than S3 sign the hash of the body, with or without the header.
+  if (const auto* const query = exchange.Find<QueryRequest>()) return std::string_view(query->payload_hash);
   if (mechanism == Mechanism::kQuery) {
     if (const auto claim = FromQuery(exchange.target, "X-Amz-Content-Sha256", kContentHash))
       return *claim;
@@ -204,7 +208,8 @@ Result<Admission> Verifier::Verify(s3::Exchange& exchange) {
   if (exchange.request.method == "OPTIONS") return AdmitUnsigned(exchange);
   PENSTOCK_ASSIGN(const Mechanism mechanism, FindMechanism(exchange.request, exchange.target));
   // A form has its signature in its fields, which VerifyForm checks.
-  if (mechanism == Mechanism::kAnonymous && exchange.operation == "PostObject")
+  if (mechanism == Mechanism::kAnonymous &&
+      (exchange.operation == "PostObject" || exchange.Find<QueryRequest>() != nullptr))
     return AdmitUnsigned(exchange);
   if (mechanism == Mechanism::kAnonymous) return AdmitAnonymous(exchange);
   if (mechanism == Mechanism::kVersionTwoQuery || mechanism == Mechanism::kVersionTwoHeader) {
@@ -235,8 +240,13 @@ Result<Admission> Verifier::AdmitVersionFour(s3::Exchange& exchange, Mechanism m
   const User* const user = admission.user.get();
   if (user) PENSTOCK_TRY(SetNamespace(exchange, directory_, *user));
 
-  PENSTOCK_TRY(CheckScope(claim, s3::ExpectedSigningRegion(exchange, claim.region, options_.region),
-                          ServiceOf(exchange)));
+  // STS accepts the signature of every region: each has its endpoint.
+  const std::string_view service = ServiceOf(exchange);
+  const std::string region =
+      service == kStsService
+          ? std::string(claim.region)
+          : std::string(s3::ExpectedSigningRegion(exchange, claim.region, options_.region));
+  PENSTOCK_TRY(CheckScope(claim, region, service));
   PENSTOCK_TRY(CheckTime(claim, TimeOf(exchange)));
   admission.mechanism = mechanism;
   std::string_view secret = SecretOf(user);

@@ -1,9 +1,14 @@
 #include "emulator/identity/identities.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <set>
+#include <span>
 #include <utility>
 
+#include "base/digest.h"
+#include "base/encoding.h"
 #include "base/log/diagnostics.h"
 #include "emulator/json/json_fields.h"
 
@@ -25,6 +30,34 @@ class MissingNamespace final : public KeyNamespace {
 Error NoSuchKey(std::string_view access_key_id) {
   return Error::Make(ErrorKind::kNotFound,
                      "there is no access key '" + std::string(access_key_id) + "'; list the users");
+}
+
+std::string RandomText(std::size_t bytes) {
+  std::string random(bytes, '\0');
+  RandomBytes(std::as_writable_bytes(std::span(random)));
+  return Base64Encode(AsBytes(random));
+}
+
+// "ASIA" and 16 characters of the alphabet of AWS's key ids.
+std::string NewSessionKeyId() {
+  static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+  std::array<std::byte, 16> random;
+  RandomBytes(random);
+  std::string id = "ASIA";
+  for (const std::byte byte : random)
+    id += kAlphabet[std::to_integer<std::size_t>(byte) % kAlphabet.size()];
+  return id;
+}
+
+// "AIDA..." of a user, "AROA...:session" of a role's session.
+void SetUserId(s3::Identity& identity, const std::string& role) {
+  if (identity.user_name.empty()) return;
+  if (role.empty()) {
+    identity.user_id = UniqueId("AIDA", identity.arn);
+    return;
+  }
+  const std::string session = identity.user_name.substr(identity.user_name.rfind('/') + 1);
+  identity.user_id = RoleId(identity.account_id, role) + ":" + session;
 }
 
 // Makes the key the root of its own account.
@@ -104,7 +137,7 @@ Result<void> Identities::IndexAccounts(Tables& rows) const {
 }
 
 Result<void> Identities::CheckNamespaceUnchanged(const KeyRecord& key) const {
-  const auto known = FindEntry(key.user.access_key_id);
+  const auto known = FindKey(key.user.access_key_id);
   if (!known || !key.name_space || *key.name_space == known->name_space) return Ok();
   return FieldError(ErrorKind::kAlreadyExists, key.place,
                     "access key '" + key.user.access_key_id + "' selects namespace '" +
@@ -133,6 +166,7 @@ Result<void> Identities::Add(UsersDocument users, StopFlag stop) {
   }
   PENSTOCK_TRY(IndexAccounts(rows));
   for (const KeyRecord& key : users.keys) PENSTOCK_TRY(CheckNamespaceUnchanged(key));
+  PENSTOCK_TRY(MergeAccess(users.access, rows));
   const std::set<std::string, std::less<>> listed(users.namespaces.begin(), users.namespaces.end());
   // First checks that all exist, before any is created.
   for (const KeyRecord& key : users.keys) {
@@ -145,7 +179,7 @@ Result<void> Identities::Add(UsersDocument users, StopFlag stop) {
   }
   for (KeyRecord& key : users.keys) {
     PENSTOCK_TRY(CheckNotStopped(stop));
-    const auto known = FindEntry(key.user.access_key_id);
+    const auto known = FindKey(key.user.access_key_id);
     auto entry = std::make_shared<Entry>();
     entry->name_space =
         known ? known->name_space : key.name_space.value_or(std::string(kDefaultNamespace));
@@ -156,39 +190,75 @@ Result<void> Identities::Add(UsersDocument users, StopFlag stop) {
     rows.keys.insert_or_assign(std::move(id), std::move(entry));
   }
   UpdateKeysOfAccounts(rows);
-  PENSTOCK_TRY(Keep(rows, key_ids, stop));
+  PENSTOCK_TRY(Keep(rows, key_ids, std::move(users.access), stop));
   Apply(rows);
   return Ok();
 }
 
+Result<void> Identities::MergeAccess(const std::vector<AccountAccess>& newer, Tables& rows) const {
+  for (const AccountAccess& each : newer) {
+    AccountAccess merged{.account_id = each.account_id};
+    if (const auto known = AccessOf(each.account_id)) merged = *known;
+    merged.Merge(each);
+    PENSTOCK_TRY(CheckReferences(merged));
+    rows.access.insert_or_assign(each.account_id,
+                                 std::make_shared<const AccountAccess>(std::move(merged)));
+  }
+  return Ok();
+}
+
+std::shared_ptr<const Identities::Entry> Identities::Updated(const Entry& entry,
+                                                             const s3::Owner& account,
+                                                             const AccountAccess* access) {
+  auto changed = std::make_shared<Entry>(entry);
+  s3::Identity& identity = changed->identity;
+  identity.owner_id = account.id;
+  identity.display_name = account.display_name;
+  const auto role =
+      access == nullptr ? ByName<Role>::const_iterator() : access->roles.find(entry.role);
+  if (!entry.role.empty()) {
+    if (access == nullptr || role == access->roles.end()) return changed;
+    identity.policies = PoliciesOfRole(*access, role->second, entry.session_policies);
+    identity.role_arn = RoleArn(account.account_id, role->second);
+  } else if (!identity.user_name.empty()) {
+    identity.policies = PoliciesOfUser(access, identity.user_name);
+  }
+  return changed;
+}
+
 void Identities::UpdateKeysOfAccounts(Tables& rows) const {
-  const auto is_same = [](const s3::Owner& account, const std::string& id,
-                          const std::string& display_name) {
-    return account.id == id && account.display_name == display_name;
-  };
+  std::map<std::string_view, std::shared_ptr<const AccountAccess>> access;
   {
     const ReaderLock lock(mutex_);
-    bool changes = false;
+    std::set<std::string_view> changed;
     for (const auto& [id, account] : rows.accounts) {
       const auto old = tables_.accounts.find(id);
-      changes = changes || (old != tables_.accounts.end() &&
-                            !is_same(account, old->second.id, old->second.display_name));
+      const bool is_new = old == tables_.accounts.end();
+      if (rows.access.contains(id) ||
+          (!is_new &&
+           (account.id != old->second.id || account.display_name != old->second.display_name)))
+        changed.insert(id);
+      const auto known = tables_.access.find(id);
+      if (known != tables_.access.end()) access.emplace(id, known->second);
     }
-    for (auto row = tables_.keys.begin(); changes && row != tables_.keys.end(); ++row) {
-      // No effect on keys that are replaced.
-      if (rows.accounts.contains(row->second->identity.account_id)) rows.keys.insert(*row);
+    // No effect on keys that are replaced.
+    for (auto row = tables_.keys.begin(); !changed.empty() && row != tables_.keys.end(); ++row) {
+      if (changed.contains(row->second->identity.account_id)) rows.keys.insert(*row);
+    }
+    for (auto row = tables_.sessions.begin(); !changed.empty() && row != tables_.sessions.end();
+         ++row) {
+      if (changed.contains(row->second->identity.account_id)) rows.sessions.insert(*row);
     }
   }
-  for (auto& [id, entry] : rows.keys) {
-    const s3::Identity& identity = entry->identity;
-    const auto account = rows.accounts.find(identity.account_id);
-    if (account == rows.accounts.end() ||
-        is_same(account->second, identity.owner_id, identity.display_name))
-      continue;
-    auto changed = std::make_shared<Entry>(*entry);
-    changed->identity.owner_id = account->second.id;
-    changed->identity.display_name = account->second.display_name;
-    entry = std::move(changed);
+  for (const auto& [id, merged] : rows.access) access.insert_or_assign(id, merged);
+  for (Entries* const entries : {&rows.keys, &rows.sessions}) {
+    for (auto& [id, entry] : *entries) {
+      const auto account = rows.accounts.find(entry->identity.account_id);
+      if (account == rows.accounts.end()) continue;
+      const auto found = access.find(entry->identity.account_id);
+      entry =
+          Updated(*entry, account->second, found == access.end() ? nullptr : found->second.get());
+    }
   }
 }
 
@@ -200,7 +270,9 @@ void Identities::Apply(Tables& rows) {
   }
   SwapRows(tables_.accounts, rows.accounts);
   SwapRows(tables_.by_canonical_id, rows.by_canonical_id);
+  SwapRows(tables_.access, rows.access);
   SwapRows(tables_.keys, rows.keys);
+  SwapRows(tables_.sessions, rows.sessions);
 }
 
 Identities::Tables Identities::Copy() const {
@@ -211,9 +283,10 @@ Identities::Tables Identities::Copy() const {
 KeyRecord Identities::RecordOf(const Entry& entry) { return {entry, entry.name_space, {}}; }
 
 Result<void> Identities::Keep(const Tables& rows, const std::vector<std::string>& key_ids,
-                              StopFlag stop) {
+                              std::vector<AccountAccess> access, StopFlag stop) {
   if (!kept_) return Ok();
   UsersDocument users;
+  users.access = std::move(access);
   for (const auto& [id, account] : rows.accounts) users.accounts.push_back(account);
   for (const std::string& id : key_ids) users.keys.push_back(RecordOf(*rows.keys.at(id)));
   return kept_->Put(users, stop);
@@ -246,6 +319,17 @@ Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<UserDatabas
     tables.accounts.emplace(std::move(id), std::move(account));
   }
   for (KeyRecord& key : users.keys) PENSTOCK_TRY(RestoreKey(tables, std::move(key), notices));
+  RestoreAccess(tables, std::move(users.access), notices);
+  if (const auto gone = RestoreSessions(tables, std::move(users.sessions)); !gone.empty())
+    PENSTOCK_TRY(kept_->Remove(gone, {}));
+  for (Entries* const entries : {&tables.keys, &tables.sessions}) {
+    for (auto& [id, entry] : *entries) {
+      const auto account = tables.accounts.find(entry->identity.account_id);
+      const auto access = tables.access.find(entry->identity.account_id);
+      if (account != tables.accounts.end() && access != tables.access.end())
+        entry = Updated(*entry, account->second, access->second.get());
+    }
+  }
   const WriterLock lock(mutex_);
   std::swap(tables_, tables);
   return notices;
@@ -285,9 +369,149 @@ Result<void> Identities::RestoreKey(Tables& tables, KeyRecord key,
   return Ok();
 }
 
+// Entities given at this start take precedence.
+void Identities::RestoreAccess(Tables& tables, std::vector<AccountAccess> kept,
+                               std::vector<std::string>& notices) const {
+  for (AccountAccess& access : kept) {
+    if (!tables.accounts.contains(access.account_id)) continue;  // it was ignored
+    const std::string id = access.account_id;
+    if (const auto given = tables.access.find(id); given != tables.access.end())
+      access.Merge(*given->second);
+    if (const auto checked = CheckReferences(access); !checked.ok())
+      notices.push_back(checked.error().message + "; it has no effect");
+    tables.access.insert_or_assign(id, std::make_shared<const AccountAccess>(std::move(access)));
+  }
+}
+
+std::shared_ptr<Identities::Entry> Identities::EntryOf(const SessionRecord& session) {
+  auto entry = std::make_shared<Entry>();
+  entry->access_key_id = session.access_key_id;
+  entry->secret_access_key = session.secret_access_key;
+  entry->session_token = session.session_token;
+  entry->expires = session.expires;
+  entry->role = session.role;
+  entry->name_space = session.name_space;
+  s3::Identity& identity = entry->identity;
+  identity.access_key_id = session.access_key_id;
+  identity.account_id = session.account_id;
+  identity.arn = session.arn;
+  identity.user_name = session.user_name;
+  for (const std::string& policy : session.policies) {
+    // A policy that this build cannot read allows nothing.
+    auto parsed = policy::ParseIdentityPolicy(policy);
+    entry->session_policies.push_back(parsed.ok() ? std::move(parsed).value()
+                                                  : std::make_shared<const policy::Document>());
+  }
+  return entry;
+}
+
+std::vector<std::string> Identities::RestoreSessions(Tables& tables,
+                                                     std::vector<SessionRecord> sessions) const {
+  std::vector<std::string> gone;
+  for (const SessionRecord& session : sessions) {
+    const auto access = tables.access.find(session.account_id);
+    const bool has_role = session.role.empty() || (access != tables.access.end() &&
+                                                   access->second->roles.contains(session.role));
+    if (!tables.accounts.contains(session.account_id) || !has_role ||
+        spaces_.at_start(session.name_space) == NamespaceState::kDeleted) {
+      gone.push_back(session.access_key_id);
+      continue;
+    }
+    std::shared_ptr<Entry> entry = EntryOf(session);
+    SetUserId(entry->identity, session.role);
+    const s3::Owner& account = tables.accounts.at(session.account_id);
+    entry->kept = true;
+    tables.sessions.emplace(
+        session.access_key_id,
+        Updated(*entry, account, access == tables.access.end() ? nullptr : access->second.get()));
+  }
+  return gone;
+}
+
+std::shared_ptr<const AccountAccess> Identities::AccessOf(std::string_view account_id) const {
+  const ReaderLock lock(mutex_);
+  const auto found = tables_.access.find(account_id);
+  return found == tables_.access.end() ? nullptr : found->second;
+}
+
+std::optional<std::pair<std::string, Role>> Identities::InstanceRole() const {
+  const ReaderLock lock(mutex_);
+  for (const auto& [id, access] : tables_.access) {
+    for (const auto& [name, role] : access->roles) {
+      if (role.instance_profile) return std::pair(id, role);
+    }
+  }
+  return std::nullopt;
+}
+
+bool Identities::IsSession(std::string_view access_key_id) const {
+  const auto entry = FindEntry(access_key_id);
+  return entry && !entry->session_token.empty();
+}
+
+Result<std::shared_ptr<s3::Namespace>> Identities::OpenNamespace(std::string_view name) const {
+  PENSTOCK_ASSIGN(const std::shared_ptr<KeyNamespace> found, spaces_.find(name));
+  std::shared_ptr<s3::Namespace> space = found->Current();
+  if (space) return space;
+  return Error::Make(ErrorKind::kUnavailable,
+                     "the namespace '" + std::string(name) + "' cannot be opened now");
+}
+
+Result<void> Identities::MakeRoomForSession(WallTime now) {
+  Entries expired;  // destroyed without the lock
+  {
+    const WriterLock lock(mutex_);
+    if (tables_.sessions.size() < kMaxSessions) return Ok();
+    for (auto row = tables_.sessions.begin(); row != tables_.sessions.end();) {
+      const auto next = std::next(row);
+      if (*row->second->expires <= now) expired.insert(tables_.sessions.extract(row));
+      row = next;
+    }
+  }
+  if (expired.empty()) {
+    return Error::Make(ErrorKind::kThrottled,
+                       "the emulator has " + std::to_string(kMaxSessions) +
+                           " sessions that have not expired; let them expire, move the clock of "
+                           "the namespace, or delete keys with DELETE /_penstock/access-keys/ID");
+  }
+  if (!kept_) return Ok();
+  std::vector<std::string> ids;
+  for (const auto& [id, entry] : expired) ids.push_back(id);
+  return kept_->Remove(ids, {});
+}
+
+Result<SessionRecord> Identities::AddSession(SessionRecord session, WallTime now) {
+  const MutexLock one_at_a_time(change_mutex_);
+  PENSTOCK_TRY(MakeRoomForSession(now));
+  session.access_key_id = NewSessionKeyId();
+  session.secret_access_key = RandomText(30);
+  session.session_token = RandomText(240);
+  const std::shared_ptr<Entry> entry = EntryOf(session);
+  SetUserId(entry->identity, session.role);
+  PENSTOCK_ASSIGN(entry->selects, spaces_.find(session.name_space));
+  const auto access = AccessOf(session.account_id);
+  s3::Owner account;
+  {
+    const ReaderLock lock(mutex_);
+    const auto found = tables_.accounts.find(session.account_id);
+    if (found == tables_.accounts.end())
+      return Error::Make(ErrorKind::kNotFound, "no account '" + session.account_id + "'");
+    account = found->second;
+  }
+  if (kept_) {
+    UsersDocument users;
+    users.sessions.push_back(session);
+    PENSTOCK_TRY(kept_->Put(users));
+  }
+  std::shared_ptr<const Entry> complete = Updated(*entry, account, access.get());
+  const WriterLock lock(mutex_);
+  tables_.sessions.insert_or_assign(session.access_key_id, std::move(complete));
+  return session;
+}
+
 Result<void> Identities::Change(std::string_view access_key_id, const AccessKeyChange& change) {
   const MutexLock one_at_a_time(change_mutex_);
-  const std::shared_ptr<const Entry> user = FindEntry(access_key_id);
+  const std::shared_ptr<const Entry> user = FindKey(access_key_id);
   if (!user) return NoSuchKey(access_key_id);
   auto changed = std::make_shared<Entry>(*user);
   if (change.active) changed->active = *change.active;
@@ -312,8 +536,12 @@ Result<void> Identities::Remove(std::string_view access_key_id) {
   if (!FindEntry(access_key_id)) return NoSuchKey(access_key_id);
   // A key given at the start may also be stored from an earlier run.
   if (kept_) PENSTOCK_TRY(kept_->Remove({std::string(access_key_id)}, {}));
+  Entries removed;  // destroyed without the lock
   const WriterLock lock(mutex_);
-  tables_.keys.erase(tables_.keys.find(access_key_id));
+  for (Entries* const entries : {&tables_.keys, &tables_.sessions}) {
+    if (const auto found = entries->find(access_key_id); found != entries->end())
+      removed.insert(entries->extract(found));
+  }
   return Ok();
 }
 
@@ -335,6 +563,9 @@ Result<void> Identities::RemoveNamespace(const KeyNamespace& selected) {
         made.insert(entry->identity.account_id);
       }
     }
+    for (const auto& [id, entry] : tables_.sessions) {
+      if (is_selected(*entry)) ids.push_back(id);
+    }
     // Keep accounts that have keys in other namespaces.
     for (const auto& [id, entry] : tables_.keys) {
       if (!is_selected(*entry)) made.erase(entry->identity.account_id);
@@ -344,11 +575,15 @@ Result<void> Identities::RemoveNamespace(const KeyNamespace& selected) {
   if (kept_) PENSTOCK_TRY(kept_->Remove(ids, {made.begin(), made.end()}));
   Tables removed;  // destroyed without the lock
   const WriterLock lock(mutex_);
-  for (const std::string& id : ids) removed.keys.insert(tables_.keys.extract(id));
+  for (const std::string& id : ids) {
+    removed.keys.insert(tables_.keys.extract(id));
+    removed.sessions.insert(tables_.sessions.extract(id));
+  }
   for (const std::string& id : made) {
     auto account = tables_.accounts.extract(id);
     if (!account.empty()) tables_.by_canonical_id.erase(account.mapped().id);
     removed.accounts.insert(std::move(account));
+    removed.access.insert(tables_.access.extract(id));
   }
   return Ok();
 }
@@ -357,6 +592,7 @@ UsersDocument Identities::List() const {
   const ReaderLock lock(mutex_);
   UsersDocument users;
   for (const auto& [id, account] : tables_.accounts) users.accounts.push_back(account);
+  for (const auto& [id, access] : tables_.access) users.access.push_back(*access);
   for (const auto& [id, entry] : tables_.keys) {
     KeyRecord key;
     key.user.access_key_id = entry->access_key_id;
@@ -379,9 +615,24 @@ std::optional<s3::Identity> Identities::OwnerOf(std::string_view name_space) con
 
 std::shared_ptr<const Identities::Entry> Identities::FindEntry(
     std::string_view access_key_id) const {
+  if (auto key = FindKey(access_key_id)) return key;
+  const ReaderLock lock(mutex_);
+  const auto found = tables_.sessions.find(access_key_id);
+  return found == tables_.sessions.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const Identities::Entry> Identities::FindKey(std::string_view access_key_id) const {
   const ReaderLock lock(mutex_);
   const auto found = tables_.keys.find(access_key_id);
   return found == tables_.keys.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const Identities::Entry>* Identities::Tables::Slot(std::string_view access_key_id) {
+  for (Entries* const entries : {&keys, &sessions}) {
+    if (const auto found = entries->find(access_key_id); found != entries->end())
+      return &found->second;
+  }
+  return nullptr;
 }
 
 std::shared_ptr<const auth::User> Identities::FindUser(std::string_view access_key_id) const {
@@ -406,10 +657,10 @@ std::shared_ptr<const Identities::Entry> Identities::OpenRestored(
   }
   opened->selects = std::move(found_namespace).value();
   const WriterLock lock(mutex_);
-  const auto found = tables_.keys.find(restored->access_key_id);
-  if (found == tables_.keys.end()) return nullptr;
-  if (found->second == restored) found->second = std::move(opened);
-  return found->second;
+  std::shared_ptr<const Entry>* const slot = tables_.Slot(restored->access_key_id);
+  if (slot == nullptr) return nullptr;
+  if (*slot == restored) *slot = std::move(opened);
+  return *slot;
 }
 
 std::shared_ptr<s3::Namespace> Identities::NamespaceOf(const auth::User* user) const {

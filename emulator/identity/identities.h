@@ -1,4 +1,4 @@
-// Access keys, their accounts and users, and the namespace that each key selects.
+// Access keys and sessions of STS, their accounts and users, and the namespace that each selects.
 #ifndef PENSTOCK_EMULATOR_IDENTITY_IDENTITIES_H_
 #define PENSTOCK_EMULATOR_IDENTITY_IDENTITIES_H_
 
@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "emulator/auth/auth.h"
@@ -39,6 +40,9 @@ class KeyNamespace {
   virtual std::shared_ptr<s3::Namespace> Current() = 0;
 };
 
+// Sessions of STS at a time. One has about 1 KiB.
+inline constexpr std::size_t kMaxSessions = 20'000;
+
 // Thread safety: methods may be called from any thread. A request keeps the user it began with.
 class Identities final : public auth::Directory, public s3::OwnerDirectory {
  public:
@@ -52,7 +56,9 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
   // Must be called first.
   void Attach(std::shared_ptr<KeyNamespace> shared, Spaces spaces, s3::Identity default_identity);
 
-  // Adds all or none of `users`; replaces entries with the same account id or access key id.
+  // Adds all or none of `users`; replaces entries with the same account id or access key id, and
+  // users, groups, roles, policies and token providers with the same name. Requests with known keys
+  // and sessions then have the new policies.
   // Namespaces are created only if the document lists them. Returns kNotFound for other unknown
   // namespaces. Returns kAlreadyExists if two accounts would share a canonical id, or if a known
   // key names another namespace: a typing error creates and moves nothing. Also returns the errors
@@ -71,7 +77,20 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
   // may still be stored on disk.
   Result<void> RemoveNamespace(const KeyNamespace& selected);
 
-  // Without secrets and tokens; sorted by account id and access key id.
+  // Null: the account has no users, groups, roles or policies in a users document.
+  std::shared_ptr<const AccountAccess> AccessOf(std::string_view account_id) const;
+  // The first role, by account and name, whose credentials the instance metadata service returns.
+  std::optional<std::pair<std::string, Role>> InstanceRole() const;  // with the account id
+  // True for temporary credentials: of STS, or a key with a session token.
+  bool IsSession(std::string_view access_key_id) const;
+  // Opens a namespace by name. The errors of Spaces.
+  Result<std::shared_ptr<s3::Namespace>> OpenNamespace(std::string_view name) const;
+  // Stores a session and returns it with a new key, secret and token. Removes expired sessions, as
+  // of `now`, if there are kMaxSessions. Returns kThrottled if none has expired, kNotFound for an
+  // unknown account, role or namespace, and the errors of the user database.
+  Result<SessionRecord> AddSession(SessionRecord session, WallTime now);
+
+  // Without secrets and tokens; sorted by account id and access key id. Without sessions.
   UsersDocument List() const;
   // Returns the identity of the first key, by name, that selects the namespace.
   std::optional<s3::Identity> OwnerOf(std::string_view name_space) const;
@@ -91,30 +110,53 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
     std::string name_space;
     std::shared_ptr<KeyNamespace> selects;  // null: restored and not used yet
     bool kept = false;                      // stored in kept_
+    // Of sessions: the role, and the session policies.
+    std::string role;
+    std::vector<DocumentPtr> session_policies;
   };
+  using Entries = std::map<std::string, std::shared_ptr<const Entry>, std::less<>>;
   struct Tables {
     std::map<std::string, s3::Owner, std::less<>> accounts;           // by account id
     std::map<std::string, std::string, std::less<>> by_canonical_id;  // account ids
-    std::map<std::string, std::shared_ptr<const Entry>, std::less<>> keys;
+    std::map<std::string, std::shared_ptr<const AccountAccess>, std::less<>> access;
+    Entries keys;
+    Entries sessions;
+    // Null: neither is a key or a session with that id.
+    std::shared_ptr<const Entry>* Slot(std::string_view access_key_id);
   };
   // Sets by_canonical_id of `rows`. Returns kAlreadyExists if an account would have the canonical
   // id of another one.
   Result<void> IndexAccounts(Tables& rows) const;
   Result<void> CheckNamespaceUnchanged(const KeyRecord& key) const;
-  // Gives the keys of the accounts of `rows` the current ids of their account, and adds those that
-  // change.
+  // Merges `newer` with the access of known accounts. Returns the errors of CheckReferences.
+  Result<void> MergeAccess(const std::vector<AccountAccess>& newer, Tables& rows) const;
+  // Gives the keys and sessions of the accounts of `rows` the current ids of their account and
+  // policies, and adds those that change.
   void UpdateKeysOfAccounts(Tables& rows) const;
+  // The same entry with the ids and policies of these tables.
+  static std::shared_ptr<const Entry> Updated(const Entry& entry, const s3::Owner& account,
+                                              const AccountAccess* access);
   // Adds and replaces rows. `rows` gets those that were replaced, because they must be destroyed
   // without the lock.
   void Apply(Tables& rows);
   static KeyRecord RecordOf(const Entry& entry);
-  // Writes the accounts of `rows` and these of its keys to disk.
-  Result<void> Keep(const Tables& rows, const std::vector<std::string>& key_ids, StopFlag stop)
+  // Writes the accounts of `rows`, these of its keys and `access` to disk.
+  Result<void> Keep(const Tables& rows, const std::vector<std::string>& key_ids,
+                    std::vector<AccountAccess> access, StopFlag stop)
       PENSTOCK_REQUIRES(change_mutex_);
+  void RestoreAccess(Tables& tables, std::vector<AccountAccess> kept,
+                     std::vector<std::string>& notices) const;
+  // Returns the ids of sessions that cannot be restored.
+  std::vector<std::string> RestoreSessions(Tables& tables,
+                                           std::vector<SessionRecord> sessions) const;
+  static std::shared_ptr<Entry> EntryOf(const SessionRecord& session);
+  Result<void> MakeRoomForSession(WallTime now) PENSTOCK_REQUIRES(change_mutex_);
   Result<void> RestoreKey(Tables& tables, KeyRecord key, std::vector<std::string>& notices)
       PENSTOCK_REQUIRES(change_mutex_);
   Tables Copy() const;
+  // A key or a session.
   std::shared_ptr<const Entry> FindEntry(std::string_view access_key_id) const;
+  std::shared_ptr<const Entry> FindKey(std::string_view access_key_id) const;
   std::shared_ptr<const Entry> OpenRestored(std::shared_ptr<const Entry> restored) const;
   Result<std::shared_ptr<KeyNamespace>> SpaceOf(const KeyRecord& key,
                                                 const std::string& name_space) const;

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/log/diagnostics.h"
+#include "emulator/identity/access_reader.h"
+#include "emulator/json/json_tree.h"
 #include "emulator/store/records/codec.h"
 #include "emulator/store/sqlite/commit_check.h"
 #include "emulator/store/sqlite/database_creation.h"
@@ -40,9 +42,20 @@ CREATE TABLE roots(
   display_name TEXT NOT NULL);
 )sql";
 
-std::string Schema() {
-  return std::string(kTables) + "PRAGMA user_version=" + std::to_string(kUserDatabaseVersion);
-}
+// Since version 4. `document`: the entity's object of a users document.
+constexpr char kAccessTables[] = R"sql(
+CREATE TABLE access(
+  account_id TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, document TEXT NOT NULL,
+  PRIMARY KEY(account_id, kind, name)) WITHOUT ROWID;
+CREATE TABLE sessions(
+  access_key_id TEXT PRIMARY KEY, secret_access_key TEXT NOT NULL, session_token TEXT NOT NULL, expires INTEGER NOT NULL,
+  account_id TEXT NOT NULL, role TEXT NOT NULL, arn TEXT NOT NULL, user_name TEXT NOT NULL, namespace TEXT NOT NULL,
+  policies TEXT NOT NULL) WITHOUT ROWID;
+)sql";
+
+std::string SetVersion() { return "PRAGMA user_version=" + std::to_string(kUserDatabaseVersion); }
+
+std::string Schema() { return std::string(kTables) + kAccessTables + SetVersion(); }
 
 Error Unusable(const std::string& path, const std::string& why) {
   return Error::Make(ErrorKind::kInvalidArgument,
@@ -97,9 +110,10 @@ Result<void> PrepareTables(Connection& connection, const std::string& directory)
   if (version >= 2 && !connection.HasPageChecksums())
     return store::MissingPageChecksums(connection.path());
   if (version == kUserDatabaseVersion) return Ok();
-  if (version > 0) {  // all versions have the same tables
-    PENSTOCK_TRY(connection.AddPageChecksums());
-    return connection.Execute("PRAGMA user_version=" + std::to_string(kUserDatabaseVersion));
+  if (version > 0) {
+    if (version < 3) PENSTOCK_TRY(connection.AddPageChecksums());
+    return connection.Execute("BEGIN IMMEDIATE;" + std::string(kAccessTables) + SetVersion() +
+                              ";COMMIT;");
   }
   Query query(connection, "SELECT count(*) FROM sqlite_schema");
   PENSTOCK_TRY(query.Step());
@@ -134,6 +148,43 @@ Result<void> PutKey(Connection& connection, const KeyRecord& key) {
   return query.Bind(user.active ? 1 : 0).BindText(name_space).Run();
 }
 
+Result<void> PutEntity(Connection& connection, const std::string& account_id, std::string_view kind,
+                       const std::string& name, const std::string& json) {
+  Query query(connection, "INSERT OR REPLACE INTO access VALUES(?, ?, ?, ?)");
+  return query.BindText(account_id).BindText(std::string(kind)).BindText(name).BindText(json).Run();
+}
+
+template <class Entities>
+Result<void> PutEntities(Connection& connection, const std::string& account_id,
+                         std::string_view kind, const Entities& entities) {
+  for (const auto& [name, entity] : entities)
+    PENSTOCK_TRY(PutEntity(connection, account_id, kind, name, entity.json));
+  return Ok();
+}
+
+Result<void> PutAccess(Connection& connection, const AccountAccess& access) {
+  const std::string& id = access.account_id;
+  PENSTOCK_TRY(PutEntities(connection, id, kPolicyKind, access.managed_policies));
+  PENSTOCK_TRY(PutEntities(connection, id, kGroupKind, access.groups));
+  PENSTOCK_TRY(PutEntities(connection, id, kUserKind, access.users));
+  PENSTOCK_TRY(PutEntities(connection, id, kRoleKind, access.roles));
+  return PutEntities(connection, id, kProviderKind, access.token_providers);
+}
+
+Result<void> PutSession(Connection& connection, const SessionRecord& session) {
+  const JsonTree policies((Json(session.policies)));
+  Query query(connection, "INSERT OR REPLACE INTO sessions VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  query.BindText(session.access_key_id)
+      .BindText(session.secret_access_key)
+      .BindText(session.session_token)
+      .Bind(store::ToNanoseconds(session.expires));
+  query.BindText(session.account_id).BindText(session.role).BindText(session.arn);
+  return query.BindText(session.user_name)
+      .BindText(session.name_space)
+      .BindText(policies.root().dump())
+      .Run();
+}
+
 KeyRecord ReadKey(const Query& row, const std::map<std::string, s3::Owner>& accounts) {
   KeyRecord key;
   key.user.access_key_id = row.Text(0);
@@ -145,6 +196,8 @@ KeyRecord ReadKey(const Query& row, const std::map<std::string, s3::Owner>& acco
   }
   key.user.identity.user_name = row.Text(2);
   key.user.identity.arn = row.Text(3);
+  if (!key.user.identity.user_name.empty())
+    key.user.identity.user_id = UniqueId("AIDA", key.user.identity.arn);
   key.user.secret_access_key = row.Text(4);
   key.user.session_token = row.Text(5);
   if (!row.IsNull(6)) key.user.expires = store::FromNanoseconds(row.Int(6));
@@ -235,8 +288,52 @@ Result<UsersDocument> UserDatabase::Read() {
             "FROM access_keys ORDER BY access_key_id");
   for (;;) {
     PENSTOCK_ASSIGN(const bool row, key.Step());
-    if (!row) return users;
+    if (!row) break;
     users.keys.push_back(ReadKey(key, accounts));
+  }
+  PENSTOCK_TRY(ReadAccess(users));
+  PENSTOCK_TRY(ReadSessions(users));
+  return users;
+}
+
+Result<void> UserDatabase::ReadAccess(UsersDocument& users) {
+  Query row(*connection_,
+            "SELECT account_id, kind, name, document FROM access ORDER BY account_id, kind, name");
+  for (;;) {
+    PENSTOCK_ASSIGN(const bool found, row.Step());
+    if (!found) return Ok();
+    if (users.access.empty() || users.access.back().account_id != row.Text(0))
+      users.access.push_back({.account_id = row.Text(0)});
+    if (const auto read = ReadEntity(row.Text(1), row.Text(3), users.access.back()); !read.ok()) {
+      return Error::Make(ErrorKind::kDataLoss, "the user database '" + connection_->path() +
+                                                   "' has a damaged " + row.Text(1) + " '" +
+                                                   row.Text(2) + "' of account '" + row.Text(0) +
+                                                   "': " + read.error().message);
+    }
+  }
+}
+
+Result<void> UserDatabase::ReadSessions(UsersDocument& users) {
+  Query row(*connection_,
+            "SELECT access_key_id, secret_access_key, session_token, expires, account_id, role, "
+            "arn, user_name, namespace, policies FROM sessions ORDER BY access_key_id");
+  for (;;) {
+    PENSTOCK_ASSIGN(const bool found, row.Step());
+    if (!found) return Ok();
+    SessionRecord session{.access_key_id = row.Text(0),
+                          .secret_access_key = row.Text(1),
+                          .session_token = row.Text(2),
+                          .expires = store::FromNanoseconds(row.Int(3)),
+                          .account_id = row.Text(4),
+                          .role = row.Text(5),
+                          .arn = row.Text(6),
+                          .user_name = row.Text(7),
+                          .name_space = row.Text(8),
+                          .policies = {}};
+    PENSTOCK_ASSIGN(const JsonTree policies, ParseJsonTree(row.Text(9)));
+    for (const Json& policy : policies.root())
+      session.policies.push_back(policy.is_string() ? policy.get<std::string>() : std::string());
+    users.sessions.push_back(std::move(session));
   }
 }
 
@@ -250,6 +347,12 @@ Result<void> UserDatabase::Put(const UsersDocument& users, StopFlag stop) {
       PENSTOCK_TRY(CheckNotStopped(stop));
       PENSTOCK_TRY(PutKey(connection, key));
     }
+    for (const AccountAccess& access : users.access) {
+      PENSTOCK_TRY(CheckNotStopped(stop));
+      PENSTOCK_TRY(PutAccess(connection, access));
+    }
+    for (const SessionRecord& session : users.sessions)
+      PENSTOCK_TRY(PutSession(connection, session));
     return Ok();
   });
 }
@@ -258,12 +361,14 @@ Result<void> UserDatabase::Remove(const std::vector<std::string>& access_key_ids
                                   const std::vector<std::string>& account_ids) {
   const auto remove = [&](Connection& connection) -> Result<void> {
     for (const std::string& id : access_key_ids) {
-      PENSTOCK_TRY(
-          Query(connection, "DELETE FROM access_keys WHERE access_key_id = ?").BindText(id).Run());
+      for (const char* const statement : {"DELETE FROM access_keys WHERE access_key_id = ?",
+                                          "DELETE FROM sessions WHERE access_key_id = ?"})
+        PENSTOCK_TRY(Query(connection, statement).BindText(id).Run());
     }
     for (const std::string& id : account_ids) {
-      PENSTOCK_TRY(
-          Query(connection, "DELETE FROM accounts WHERE account_id = ?").BindText(id).Run());
+      for (const char* const statement :
+           {"DELETE FROM accounts WHERE account_id = ?", "DELETE FROM access WHERE account_id = ?"})
+        PENSTOCK_TRY(Query(connection, statement).BindText(id).Run());
     }
     return Ok();
   };

@@ -24,8 +24,9 @@ namespace penstock::emulator::identity {
 
 inline constexpr std::string_view kUserDatabaseFile = "users.db";
 inline constexpr std::string_view kUserDatabaseRecord = "created-users";
-// 2: pages have checksums; 3: new databases have a store id (page_checksums.h)
-inline constexpr int kUserDatabaseVersion = 3;
+// 2: pages have checksums; 3: new databases have a store id (page_checksums.h); 4: users, groups,
+// roles and policies, and sessions of STS
+inline constexpr int kUserDatabaseVersion = 4;
 
 // The account whose root is an access key from the command line.
 struct RootAccount {
@@ -56,11 +57,13 @@ class UserDatabase {
   static Result<std::unique_ptr<UserDatabase>> Open(const std::string& directory,
                                                     store::Durability durability);
 
-  // Returns accounts and keys with their secrets. Every key has its namespace.
+  // Returns accounts, keys and sessions with their secrets, and the access of accounts. Every key
+  // has its namespace.
   Result<UsersDocument> Read();
-  // Inserts or replaces all users, or none: kUnavailable after `stop` was set.
+  // Inserts or replaces everything in `users`, or nothing: kUnavailable after `stop` was set.
   Result<void> Put(const UsersDocument& users, StopFlag stop = nullptr);
-  // Also works on a full disk, as far as the reserve suffices.
+  // Removes keys or sessions with these ids, and accounts. Also works on a full disk, as far as the
+  // reserve suffices.
   Result<void> Remove(const std::vector<std::string>& access_key_ids,
                       const std::vector<std::string>& account_ids);
 
@@ -73,6 +76,8 @@ class UserDatabase {
   UserDatabase(const std::string& reserve_path, std::unique_ptr<store::Connection> connection);
   // kDataLoss: users.db or its log was removed, so that a change is lost.
   Result<void> CheckFiles() const;
+  Result<void> ReadAccess(UsersDocument& users);
+  Result<void> ReadSessions(UsersDocument& users);
   template <class Change>
   Result<void> InTransaction(Change change);
 

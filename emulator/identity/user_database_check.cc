@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "emulator/identity/access_reader.h"
 #include "emulator/store/sqlite/migrations.h"
 #include "emulator/store/system/descriptor.h"
 
@@ -31,6 +32,7 @@ class Check {
     PENSTOCK_TRY(CheckAccounts());
     PENSTOCK_TRY(CheckKeys());
     PENSTOCK_TRY(CheckRoots());
+    PENSTOCK_TRY(CheckAccess());
     return std::move(report_);
   }
 
@@ -119,6 +121,20 @@ class Check {
       PENSTOCK_ASSIGN(const bool row, query.Step());
       if (!row) return Ok();
       CheckAccount("account of access key '" + query.Text(0) + "'", query.Text(1), query.Text(2));
+    }
+  }
+
+  Result<void> CheckAccess() {
+    Query query(connection_, "SELECT account_id, kind, name, document FROM access");
+    for (;;) {
+      PENSTOCK_ASSIGN(const bool row, query.Step());
+      if (!row) return Ok();
+      const std::string subject = query.Text(1) + " '" + query.Text(2) + "'";
+      AccountAccess access{.account_id = query.Text(0)};
+      if (!accounts_.contains(access.account_id))
+        Damage("references", subject, "its account '" + access.account_id + "' is missing");
+      if (const auto read = ReadEntity(query.Text(1), query.Text(3), access); !read.ok())
+        Damage("record", subject, read.error().message);
     }
   }
 

@@ -191,10 +191,89 @@ TEST_F(UserDatabaseTest, RootsKeepTheirOrder) {
 TEST_F(UserDatabaseTest, FilesWithoutAStoreIdAreUpgraded) {
   const std::string path = folder_.path() + "/users.db";
   Open();
-  ASSERT_TRUE(store::Connection::Open(path).value()->Execute("PRAGMA user_version=2").ok());
+  ASSERT_TRUE(store::Connection::Open(path)
+                  .value()
+                  ->Execute("DROP TABLE access; DROP TABLE sessions; PRAGMA user_version=2")
+                  .ok());
   Open();
   EXPECT_EQ(store::SchemaVersionOf(*store::Connection::Open(path).value()).value(),
             kUserDatabaseVersion);
+}
+
+constexpr const char* kRoles = R"({"accounts": [{"account_id": "111122223333",
+  "groups": [{"name": "ml"}], "users": [{"name": "ann", "groups": ["ml"]}],
+  "managed_policies": [{"name": "p", "document": {"Statement": {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}}}],
+  "token_providers": [{"issuer": "https://issuer.example", "audiences": ["a"], "accept_any_token": true}],
+  "roles": [{"name": "r", "container": true, "container_token": "hush", "trust_policy": {"Statement":
+    {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": "*"}}}]}]})";
+
+SessionRecord Session() {
+  return {.access_key_id = "ASIA1",
+          .secret_access_key = "s",
+          .session_token = "t",
+          .expires = WallTime(std::chrono::seconds(1'900'000'000)),
+          .account_id = "111122223333",
+          .role = "r",
+          .arn = "arn:aws:sts::111122223333:assumed-role/r/s",
+          .user_name = "r/s",
+          .name_space = "suite",
+          .policies = {"{}", "{\"a\": 1}"}};
+}
+
+TEST_F(UserDatabaseTest, VersionThreeIsUpgraded) {
+  const std::string path = folder_.path() + "/users.db";
+  ASSERT_TRUE(Open()->Put(ParseUsers(kUsers).value()).ok());
+  ASSERT_TRUE(store::Connection::Open(path)
+                  .value()
+                  ->Execute("DROP TABLE access; DROP TABLE sessions; PRAGMA user_version=3")
+                  .ok());
+  const auto kept = Open();
+  EXPECT_EQ(kept->Read()->keys.size(), 2u);
+  EXPECT_TRUE(kept->Read()->access.empty());
+  ASSERT_TRUE(kept->Put(ParseUsers(kRoles).value()).ok());
+  EXPECT_EQ(kept->Read()->access.size(), 1u);
+}
+
+TEST_F(UserDatabaseTest, StoresRolesAndSessions) {
+  UsersDocument users = ParseUsers(kRoles).value();
+  users.sessions.push_back(Session());
+  ASSERT_TRUE(Open()->Put(users).ok());
+  const auto kept = Open();
+  const auto read = kept->Read();
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->access.size(), 1u);
+  const AccountAccess& access = read->access.front();
+  EXPECT_EQ(access.roles.at("r").container_token, "hush");
+  EXPECT_EQ(access.users.at("ann").groups, std::vector<std::string>{"ml"});
+  EXPECT_TRUE(access.groups.contains("ml") && access.managed_policies.contains("p"));
+  EXPECT_EQ(access.token_providers.at("issuer.example").issuer, "https://issuer.example");
+  ASSERT_EQ(read->sessions.size(), 1u);
+  const SessionRecord& session = read->sessions.front();
+  EXPECT_EQ(session.secret_access_key, "s");
+  EXPECT_EQ(session.session_token, "t");
+  EXPECT_EQ(session.expires, Session().expires);
+  EXPECT_EQ(session.role, "r");
+  EXPECT_EQ(session.user_name, "r/s");
+  EXPECT_EQ(session.name_space, "suite");
+  EXPECT_EQ(session.policies, Session().policies);
+
+  ASSERT_TRUE(kept->Remove({"ASIA1"}, {"111122223333"}).ok());
+  EXPECT_TRUE(kept->Read()->sessions.empty());
+  EXPECT_TRUE(kept->Read()->access.empty());
+}
+
+TEST_F(UserDatabaseTest, ADamagedRoleIsNamed) {
+  ASSERT_TRUE(Open()->Put(ParseUsers(kRoles).value()).ok());
+  ASSERT_TRUE(store::Connection::Open(folder_.path() + "/users.db")
+                  .value()
+                  ->Execute("UPDATE access SET document = '{}' WHERE kind = 'role'")
+                  .ok());
+  const auto read = Open()->Read();
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().kind, ErrorKind::kDataLoss);
+  EXPECT_NE(read.error().message.find("a damaged role 'r' of account '111122223333'"),
+            std::string::npos)
+      << read.error().message;
 }
 
 TEST_F(UserDatabaseTest, RefusesForeignAndNewerFiles) {

@@ -8,6 +8,7 @@
 #include "base/dates.h"
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/identity/access_reader.h"
 #include "emulator/json/json_fields.h"
 #include "emulator/json/json_tree.h"
 
@@ -27,18 +28,6 @@ bool IsCanonicalId(std::string_view text) {
   return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
            return IsDigit(c) || (c >= 'a' && c <= 'f');
          });
-}
-
-bool IsUserName(std::string_view text) {
-  return text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
-           return IsLetterOrDigit(c) ||
-                  std::string_view("+=,.@_-").find(c) != std::string_view::npos;
-         });
-}
-
-bool IsUserPath(std::string_view text) {
-  return text.size() <= 512 && text.starts_with('/') && text.ends_with('/') &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
 }
 
 Sha256Digest OwnerDigest(std::string_view name) {
@@ -86,7 +75,8 @@ class Reader {
     PENSTOCK_ASSIGN(
         const JsonFields fields,
         JsonFields::Read(json, place,
-                         {"account_id", "canonical_id", "display_name", "access_keys", "users"}));
+                         {"account_id", "canonical_id", "display_name", "access_keys", "users",
+                          "groups", "roles", "managed_policies", "token_providers"}));
     s3::Owner account;
     PENSTOCK_ASSIGN(account.account_id, fields.RequiredText("account_id"));
     if (const std::string problem = AccountIdProblem(account.account_id); !problem.empty()) {
@@ -108,37 +98,37 @@ class Reader {
     s3::Identity root{{}, account.id, account.display_name, account.account_id, arn_start + "root",
                       {}};
     PENSTOCK_TRY(ReadKeys(fields, root));
+    AccountAccess access{.account_id = account.account_id};
+    PENSTOCK_TRY(ReadAccountLists(fields, access));
     PENSTOCK_ASSIGN(const Json* users, fields.List("users"));
     std::set<std::string> names;
     for (std::size_t i = 0; users != nullptr && i < users->size(); ++i) {
-      PENSTOCK_TRY(ReadUser((*users)[i], ItemPlace(fields.Place("users"), i), root, names));
+      const std::string user_place = ItemPlace(fields.Place("users"), i);
+      PENSTOCK_TRY(ReadUserAccess((*users)[i], user_place, access));
+      PENSTOCK_TRY(ReadUser((*users)[i], user_place, root, names));
     }
+    if (!access.empty()) document_.access.push_back(std::move(access));
     document_.accounts.push_back(std::move(account));
     return Ok();
   }
 
   Result<void> ReadUser(const Json& json, const std::string& place, const s3::Identity& root,
                         std::set<std::string>& names) {
+    // ReadUserAccess has checked its fields.
     PENSTOCK_ASSIGN(const JsonFields fields,
-                    JsonFields::Read(json, place, {"name", "path", "access_keys"}));
+                    JsonFields::Read(json, place,
+                                     {"name", "path", "access_keys", "groups", "inline_policies",
+                                      "attached_policies", "permissions_boundary"}));
     s3::Identity identity = root;
     PENSTOCK_ASSIGN(identity.user_name, fields.RequiredText("name"));
-    if (!IsUserName(identity.user_name)) {
-      return FieldError(fields.Place("name"),
-                        "invalid user name '" + identity.user_name +
-                            "': expected up to 64 letters, digits or + = , . @ _ -");
-    }
     if (!names.insert(identity.user_name).second) {
       return FieldError(fields.Place("name"),
                         "user '" + identity.user_name + "' is given twice; name each once");
     }
     PENSTOCK_ASSIGN(const auto path, fields.Text("path"));
-    if (path && !IsUserPath(*path)) {
-      return FieldError(fields.Place("path"),
-                        "invalid path '" + *path + "': it must begin and end with a slash");
-    }
     identity.arn =
         "arn:aws:iam::" + root.account_id + ":user" + path.value_or("/") + identity.user_name;
+    identity.user_id = UniqueId("AIDA", identity.arn);
     return ReadKeys(fields, identity);
   }
 
@@ -216,6 +206,45 @@ struct KeysOfAccount {
   std::map<std::string, Json> of_users;  // by ARN
 };
 
+// Users with keys, and users with policies. A user may be both.
+Json NamedUsers(KeysOfAccount& own, const AccountAccess* access, const std::string& account_id) {
+  std::map<std::string, Json> with_policies;  // by ARN
+  if (access != nullptr) {
+    Json users = AccessJson(*access, "users");
+    for (Json& user : users) {
+      std::string arn = "arn:aws:iam::" + account_id + ":user" + user.value("path", "/") +
+                        user.at("name").get<std::string>();
+      own.of_users.try_emplace(arn, Json::array());
+      with_policies.emplace(std::move(arn), std::move(user));
+    }
+  }
+  Json named = Json::array();
+  for (auto& [arn, of_user] : own.of_users) {
+    const std::size_t path = arn.find(":user/") + 5;
+    const std::size_t name = arn.rfind('/') + 1;
+    Json user{{"name", arn.substr(name)}, {"path", arn.substr(path, name - path)}};
+    if (const auto found = with_policies.find(arn); found != with_policies.end())
+      user.update(found->second);
+    user["access_keys"] = std::move(of_user);
+    named.push_back(std::move(user));
+  }
+  return named;
+}
+
+Json AccountJson(const s3::Owner& account, KeysOfAccount& own, const AccountAccess* access) {
+  Json json{{"account_id", account.account_id},
+            {"canonical_id", account.id},
+            {"display_name", account.display_name},
+            {"access_keys", std::move(own.of_root)}};
+  json["users"] = NamedUsers(own, access, account.account_id);
+  for (const char* const list : {"groups", "roles", "managed_policies", "token_providers"}) {
+    if (access == nullptr) break;
+    Json entities = AccessJson(*access, list);
+    if (!entities.empty()) json[list] = std::move(entities);
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string UsersJson(const UsersDocument& users) {
@@ -234,22 +263,13 @@ std::string UsersJson(const UsersDocument& users) {
           .first->second.push_back(std::move(key));
     }
   }
+  std::map<std::string_view, const AccountAccess*> access;
+  for (const AccountAccess& each : users.access) access.emplace(each.account_id, &each);
   Json accounts = Json::array();
   for (const s3::Owner& account : users.accounts) {
-    KeysOfAccount& own = keys[account.account_id];
-    Json named = Json::array();
-    for (auto& [arn, of_user] : own.of_users) {
-      const std::size_t path = arn.find(":user/") + 5;
-      const std::size_t name = arn.rfind('/') + 1;
-      named.push_back({{"name", arn.substr(name)},
-                       {"path", arn.substr(path, name - path)},
-                       {"access_keys", std::move(of_user)}});
-    }
-    accounts.push_back({{"account_id", account.account_id},
-                        {"canonical_id", account.id},
-                        {"display_name", account.display_name},
-                        {"access_keys", std::move(own.of_root)},
-                        {"users", std::move(named)}});
+    const auto found = access.find(account.account_id);
+    accounts.push_back(AccountJson(account, keys[account.account_id],
+                                   found == access.end() ? nullptr : found->second));
   }
   return Json{{"accounts", std::move(accounts)}}.dump(2, ' ', false,
                                                       Json::error_handler_t::replace) +

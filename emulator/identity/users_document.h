@@ -1,4 +1,5 @@
-// The users of --users FILE and of the admin API as JSON: accounts, users and access keys.
+// The users of --users FILE and of the admin API as JSON: accounts with their users, groups, roles,
+// policies and access keys.
 //
 // docs/users.schema.json is the JSON Schema; docs/reference/admin-api.md describes the format.
 #ifndef PENSTOCK_EMULATOR_IDENTITY_USERS_DOCUMENT_H_
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "emulator/auth/auth.h"
+#include "emulator/identity/account_access.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::identity {
@@ -24,10 +26,26 @@ struct KeyRecord {
   std::string place;
 };
 
+// Temporary credentials of STS. The user database stores them; a users document has none.
+struct SessionRecord {
+  std::string access_key_id;  // "ASIA..."
+  std::string secret_access_key;
+  std::string session_token;
+  WallTime expires{};
+  std::string account_id;
+  std::string role;                   // the name of the role; empty: of a user or the root
+  std::string arn;                    // of the session, or of the user
+  std::string user_name;              // of the user, or "ROLE/SESSION"; empty: the root
+  std::string name_space;             // that the requests select
+  std::vector<std::string> policies;  // session policies as JSON
+};
+
 struct UsersDocument {
   std::vector<std::string> namespaces;  // created if missing
   std::vector<s3::Owner> accounts;
   std::vector<KeyRecord> keys;
+  std::vector<AccountAccess> access;    // at most one of each account
+  std::vector<SessionRecord> sessions;  // only of the user database
 };
 
 // Set while the emulator stops. Imports check it between two keys and add nothing. May be null.

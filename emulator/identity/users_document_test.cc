@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
             R"({"accounts": [{"account_id": "111122223333"}, {"account_id": "111122223333"}]})",
             "accounts[1]: account '111122223333'"},
         BadUsers{R"({"accounts": [{"account_id": "111122223333", "users": [{"name": "a b"}]}]})",
-                 "accounts[0].users[0].name: invalid user name 'a b'"},
+                 "accounts[0].users[0].name: invalid name 'a b'"},
         BadUsers{
             R"({"accounts": [{"account_id": "111122223333", "users": [{"name": "a", "path": "x"}]}]})",
             "accounts[0].users[0].path: invalid path 'x'"},

@@ -28,6 +28,7 @@ class Control {
                                                const Clock& machine, s3::Handler& router);
 
   const identity::Identities& identities() const { return identities_; }
+  identity::Identities& identities() { return identities_; }
   // Messages of Open for the user.
   const std::vector<std::string>& notices() const { return notices_; }
 

@@ -19,12 +19,14 @@
 #include "emulator/faults/fault_filters.h"
 #include "emulator/faults/rules/connection_rules.h"
 #include "emulator/http/server.h"
+#include "emulator/identity/sts/sts.h"
 #include "emulator/journal/journal_writer.h"
 #include "emulator/s3/core/document_memory.h"
 #include "emulator/s3/core/operation_traits.h"
 #include "emulator/s3/dispatch/router.h"
 #include "emulator/server/accept_decision_for.h"
 #include "emulator/server/admin/admin.h"
+#include "emulator/server/admin/metadata.h"
 #include "emulator/server/control.h"
 #include "emulator/server/explain.h"
 #include "emulator/server/front.h"
@@ -103,7 +105,8 @@ class RunningEmulator final : public Emulator {
     PENSTOCK_ASSIGN(control_, Control::Open(held, memory_limit_, clock_, *router_));
     const std::vector<std::string> decided = control_->notices();
     notices_.insert(notices_.end(), decided.begin(), decided.end());
-    const identity::Identities& identities = control_->identities();
+    identity::Identities& identities = control_->identities();
+    metadata_.emplace(identities, options_.region);
     // Clients that may not use the admin API must not request faults by a header either.
     const faults::FaultFilterOptions faults{.registry_of = RegistryOf,
                                             .partition_of = PartitionOf,
@@ -112,6 +115,7 @@ class RunningEmulator final : public Emulator {
                                             .memory_limit = memory_limit_};
     admin_ = MakeAdmin(*this, {.token = options_.admin_token,
                                .hosts = {options_.admin_host, options_.admin_allowed_hosts},
+                               .metadata = &*metadata_,
                                .document_memory = memory_limit_});
     const bool private_memory = options_.data_directory.empty() && IsLoopbackHost(options_.host);
     aliases_ = MakeAdmin(*this, {.token = options_.admin_token,
@@ -133,7 +137,7 @@ class RunningEmulator final : public Emulator {
             {.mode = ModeOf(options_.auth), .region = options_.region, .allow_anonymous = true},
             identities),
         traffic::MakeThrottle(LimiterOf, upload_paces_), faults::MakeCommitFaults(faults),
-        s3::MakeDocumentMemory(memory_limit_));
+        identity::MakeSts({}, identities), s3::MakeDocumentMemory(memory_limit_));
     return Listen();
   }
 
@@ -432,6 +436,7 @@ class RunningEmulator final : public Emulator {
   std::atomic<bool> closed_{false};
   traffic::Pauses pauses_;
   traffic::Pauses upload_paces_;  // separate from pauses_, so that neither delays the other
+  std::optional<Metadata> metadata_;
   std::unique_ptr<message::Handler> admin_;
   std::unique_ptr<message::Handler>
       aliases_;  // admin handler on the S3 port, for IsAdminAlias requests

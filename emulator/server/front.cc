@@ -4,7 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "emulator/auth/query_request.h"
 #include "emulator/auth/signature/session_token.h"
+#include "emulator/identity/sts/sts_errors.h"
 #include "emulator/s3/core/error_response.h"
 #include "emulator/s3/core/request_claims.h"
 #include "emulator/s3/dispatch/operations.h"
@@ -38,7 +40,8 @@ class Front final : public s3::Filter {
       options_.aliases->Handle(exchange);
       return s3::FilterStatus::kResponded;
     }
-    const Result<void> found = Resolve(exchange);
+    Result<void> found = Resolve(exchange);
+    if (found.ok() && auth::IsStsRequest(exchange)) found = auth::ReadQueryRequest(exchange);
     if (found.ok()) return s3::FilterStatus::kContinue;
     s3::RespondWithError(exchange, found.error());
     return s3::FilterStatus::kResponded;
@@ -47,6 +50,7 @@ class Front final : public s3::Filter {
   // Counted before the response is sent: a client that has it finds it counted. Requests to the
   // admin API have no namespace.
   void OnResponse(s3::Exchange& exchange) override {
+    if (exchange.Find<auth::QueryRequest>() != nullptr) identity::TranslateError(exchange);
     if (exchange.space) counters_.CountRequest(exchange.operation, exchange.response.status);
   }
 

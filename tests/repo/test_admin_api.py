@@ -104,7 +104,7 @@ def test_schema_and_emulator_accept_the_example_of_users(tmp_path: Path) -> None
         assert accounts[0]["canonical_id"] == USERS["accounts"][0]["canonical_id"]
         assert accounts[0]["users"][0]["path"] == "/people/"
         assert accounts[1]["access_keys"] == [{"access_key_id": "OTHER", "active": False, "namespace": "elsewhere"}]
-        for secret in re.findall(r'"(?:secret_access_key|session_token)": "([^"]+)"', json.dumps(USERS)):
+        for secret in re.findall(r'"(?:secret_access_key|session_token|container_token)": "([^"]+)"', json.dumps(USERS)):
             assert secret not in json.dumps(listed)
 
 
@@ -118,6 +118,14 @@ def key(users: dict[str, Any]) -> dict[str, Any]:
 
 def user(users: dict[str, Any]) -> dict[str, Any]:
     return account(users)["users"][0]
+
+
+def role(users: dict[str, Any]) -> dict[str, Any]:
+    return account(users)["roles"][0]
+
+
+def provider(users: dict[str, Any]) -> dict[str, Any]:
+    return account(users)["token_providers"][0]
 
 
 MISTAKES: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -154,6 +162,26 @@ MISTAKES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a namespace that begins with a dot": lambda users: key(users).update(namespace=".hidden"),
     "a namespace of 64 characters": lambda users: key(users).update(namespace="n" * 64),
     "an unknown field of a key": lambda users: key(users).update(secret="x"),
+    "a role without a trust policy": lambda users: role(users).pop("trust_policy"),
+    "a trust policy without statements": lambda users: role(users).update(trust_policy={"Version": "2012-10-17"}),
+    "a session of a minute": lambda users: role(users).update(max_session_duration=60),
+    "a session of a day": lambda users: role(users).update(max_session_duration=86400),
+    "a container token without a container": lambda users: role(users).pop("container"),
+    "an empty container token": lambda users: role(users).update(container_token=""),
+    "an unknown field of a role": lambda users: role(users).update(tags=[]),
+    "a group without a name": lambda users: account(users)["groups"][0].pop("name"),
+    "a group that is named twice": lambda users: user(users).update(groups=["researchers", "researchers"]),
+    "an inline policy without a document": lambda users: user(users).update(inline_policies=[{"name": "own"}]),
+    "an attached policy that is a number": lambda users: user(users).update(attached_policies=[1]),
+    "a managed policy without a name": lambda users: account(users)["managed_policies"][0].pop("name"),
+    "an issuer without TLS": lambda users: provider(users).update(issuer="http://oidc.example.com"),
+    "an issuer that ends with a slash": lambda users: provider(users).update(issuer="https://oidc.example.com/"),
+    "a provider without audiences": lambda users: provider(users).update(audiences=[]),
+    "a provider without keys": lambda users: provider(users).pop("accept_any_token"),
+    "a provider with empty keys": lambda users: [
+        provider(users).pop("accept_any_token"),
+        provider(users).update(keys={"keys": []}),
+    ],
 }
 
 BORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -174,6 +202,9 @@ BORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     ),
     "an account without users and keys": lambda users: users["accounts"].append({"account_id": "000000000000"}),
     "no account": lambda users: users["accounts"].clear(),
+    "the longest session": lambda users: role(users).update(max_session_duration=43200),
+    "a policy of AWS": lambda users: user(users).update(permissions_boundary="arn:aws:iam::aws:policy/AdministratorAccess"),
+    "a group's name of 128 characters": lambda users: account(users)["groups"].append({"name": "g" * 128}),
 }
 
 

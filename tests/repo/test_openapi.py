@@ -140,6 +140,11 @@ def test_every_operation_of_the_file_is_answered(checked: Checked, tmp_path: Pat
     api("DELETE", f"{root}retry-tests/{test}")
     api("DELETE", f"{root}retry-tests/{test}")
     api("POST", root + "users", {"accounts": [{"account_id": "1" * 12, "users": [{"name": "ann", "access_keys": []}]}]})
+    trust = {"Statement": {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ecs-tasks.amazonaws.com"}}}
+    role = {"name": "task", "container": True, "trust_policy": trust}
+    api("POST", root + "users", {"accounts": [{"account_id": "1" * 12, "roles": [role]}]})
+    api("GET", f"{root}container-credentials/{'1' * 12}/task")
+    api("GET", f"{root}container-credentials/{'1' * 12}/other")
     api("PATCH", f"{root}access-keys/{key['access_key_id']}", {"active": False})
     api("DELETE", f"{root}access-keys/{key['access_key_id']}")
     api("DELETE", root + "namespaces/other")
@@ -164,6 +169,7 @@ def test_the_file_has_every_route_of_the_emulator() -> None:
         if method in item and path.startswith("/_penstock/")
     }
     assert len(routes) > 30
+    routes.add(("container-credentials//", "GET"))  # metadata.cc: it has a token of its own
     assert listed == routes
 
 

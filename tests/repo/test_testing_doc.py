@@ -29,6 +29,13 @@ def run_suite(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_the_program_of_the_guide_to_credential_chains_passes(tmp_path):
+    [program] = programs_of("how-to/credential-chains.md")
+    (tmp_path / "test_chains.py").write_text(program)
+    passed = run_suite(tmp_path)
+    assert "2 passed" in passed.stdout, passed.stdout
+
+
 def test_the_programs_of_the_first_test_pass(tmp_path):
     code, test = programs_of("tutorials/first-test.md")
     (tmp_path / "reports.py").write_text(code)

@@ -129,7 +129,8 @@ class Emulator(_Access):
             own buckets. "off": every user of an account may do everything in the account's buckets and nothing in others.
         access_keys: Accepted pairs of access key id and secret, each the root of its own account; None: one default pair,
             unless `users` is given.
-        users: Accounts, users and access keys, as a dict or the path of a JSON file; docs/reference/admin-api.md has the format.
+        users: Accounts, users, groups, roles, policies and access keys, as a dict or the path of a JSON file;
+            docs/reference/admin-api.md has the format.
             Without `access_keys`, `client()` and `environment()` use the first active key among them.
         region: The AWS region that the emulator reports.
         fail_rate: Share of requests answered with 503 SlowDown, 0 to 1. `fail_seed` determines which ones.
@@ -387,7 +388,9 @@ class Emulator(_Access):
         return bucket
 
     def add_users(self, users: Mapping[str, Any]) -> None:
-        """Adds accounts, users and access keys, all or none. Replaces existing ones with the same account id or access key id.
+        """Adds accounts, users, groups, roles, policies and access keys, all or none.
+
+        Replaces existing ones with the same account id, access key id, or name in an account.
 
         Args:
             users: As for the constructor.
@@ -399,7 +402,7 @@ class Emulator(_Access):
         self._core.add_users(json_text(users, "users"))
 
     def users(self) -> dict[str, Any]:
-        """Returns accounts, users and access keys in the format of `add_users`, without secrets and session tokens."""
+        """Returns the users in the format of `add_users`, without secrets, session tokens and sessions of STS."""
         users: dict[str, Any] = json.loads(self._core.users())
         return users
 

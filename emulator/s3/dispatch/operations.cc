@@ -394,6 +394,7 @@ const std::vector<std::string_view>& OperationNames() {
     std::vector<std::string_view> all{kListDirectoryBuckets.name, kCopyObject.name,
                                       kUploadPart.name, kUploadPartCopy.name};
     const auto add = [&all](const Operation& operation) { all.push_back(operation.name); };
+    all.insert(all.end(), std::begin(kStsOperations), std::end(kStsOperations));
     std::for_each(std::begin(kPlain), std::end(kPlain), add);
     std::for_each(std::begin(kSelected), std::end(kSelected), add);
     std::for_each(std::begin(kListConfigurations), std::end(kListConfigurations), add);

@@ -29,8 +29,12 @@ std::string OperationName(const RequestHead& request, const Target& target);
 // Finds the operation that the exchange addresses: sets its name and its row.
 void SetOperation(Exchange& exchange);
 
-// All names that OperationName can return, sorted.
+// All names that OperationName can return, and kStsOperations, sorted.
 const std::vector<std::string_view>& OperationNames();
+
+// The operations of STS on the port of S3 (emulator/identity/sts). The router has none of them.
+inline constexpr std::string_view kStsOperations[] = {"AssumeRole", "AssumeRoleWithWebIdentity",
+                                                      "GetCallerIdentity", "GetSessionToken"};
 
 // True for a query parameter that selects an operation or that some operation reads.
 bool IsKnownParameter(std::string_view name);

@@ -119,6 +119,10 @@ class Admin final : public message::Handler {
     call.client_gone = [wire = exchange.wire] { return wire != nullptr && wire->PeerHasClosed(); };
     call.concurrency = &concurrency_;
     const std::string_view target = exchange.request.target;
+    if (options_.metadata != nullptr && Metadata::Serves(target)) {
+      if (AdmitOrigin(exchange)) options_.metadata->Handle(exchange, HasToken(exchange));
+      return;
+    }
     call.path = target.substr(0, target.find('?'));
     if (call.path.size() < target.size())
       call.query = ParseQuery(target.substr(call.path.size() + 1));
@@ -152,6 +156,14 @@ class Admin final : public message::Handler {
  private:
   // Returns false after it has sent an error.
   bool Admit(message::Exchange& exchange) const {
+    if (!AdmitOrigin(exchange)) return false;
+    if (HasToken(exchange)) return true;
+    Refuse(exchange, 401, "this admin API requires its token; send Authorization: Bearer TOKEN");
+    exchange.response.Add("WWW-Authenticate", "Bearer");
+    return false;
+  }
+
+  bool AdmitOrigin(message::Exchange& exchange) const {
     const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
     if (!options_.hosts.Allows(host)) {
       Refuse(exchange, 421,
@@ -168,10 +180,7 @@ class Admin final : public message::Handler {
              "--admin-token and send the token");
       return false;
     }
-    if (HasToken(exchange)) return true;
-    Refuse(exchange, 401, "this admin API requires its token; send Authorization: Bearer TOKEN");
-    exchange.response.Add("WWW-Authenticate", "Bearer");
-    return false;
+    return true;
   }
 
   // Sec-Fetch-Site "none": the user entered the address.
@@ -259,8 +268,9 @@ class Admin final : public message::Handler {
         "unknown path '" + std::string(path) +
             "'; this listener serves /_penstock/ health, stats, metrics, reset, namespaces, clock, "
             "faults, retry-tests, scenarios, limits, seed, users, access-keys, journal, "
-            "journal-tail and "
-            "journal-query");
+            "journal-tail, "
+            "journal-query and container-credentials, and /latest/ of the instance metadata "
+            "service");
   }
 
   Emulator& emulator_;

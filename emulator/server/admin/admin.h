@@ -12,6 +12,7 @@
 
 #include "emulator/message/exchange.h"
 #include "emulator/server/admin/admin_hosts.h"
+#include "emulator/server/admin/metadata.h"
 #include "emulator/store/system/memory_limit.h"
 #include "penstock/emulator.h"
 
@@ -27,6 +28,8 @@ struct AdminOptions {
   std::string token;       // required for everything except health; empty: no token
   AdminHosts hosts;        // allowed Host headers for everything except health
   bool moto_reset = true;  // false: POST /moto-api/reset is refused
+  // The endpoints of instances and containers, which have tokens of their own; null: none.
+  Metadata* metadata = nullptr;
   // that request bodies are charged to; null: none
   std::shared_ptr<store::MemoryLimit> document_memory = {};
 };

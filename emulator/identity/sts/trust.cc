@@ -1,0 +1,103 @@
+#include "emulator/identity/sts/trust.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/dates.h"
+#include "emulator/policy/evaluator.h"
+
+namespace penstock::emulator::identity {
+namespace {
+
+constexpr std::string_view kAssumeRole = "sts:AssumeRole";
+constexpr std::string_view kWithWebIdentity = "sts:AssumeRoleWithWebIdentity";
+
+policy::Principal PrincipalOf(const s3::Identity& caller) {
+  using Type = policy::Principal::Type;
+  return {.type = !caller.role_arn.empty()   ? Type::kRoleSession
+                  : caller.user_name.empty() ? Type::kRoot
+                                             : Type::kUser,
+          .account_id = caller.account_id,
+          .canonical_id = caller.owner_id,
+          .arn = caller.arn,
+          .role_arn = caller.role_arn,
+          .user_id = caller.user_id,
+          .policies = caller.policies.get()};
+}
+
+bool Applies(const policy::Statement& statement, std::string_view provider_arn,
+             const StsContext& context) {
+  if (!statement.principal) return false;
+  const std::vector<std::string>& federated = statement.principal->federated;
+  const bool is_named =
+      std::find(federated.begin(), federated.end(), provider_arn) != federated.end();
+  if (is_named == statement.principal->negated) return false;
+  const bool has_action = std::any_of(
+      statement.actions.begin(), statement.actions.end(), [&](const policy::Pattern& action) {
+        return action.Matches(kWithWebIdentity, context, policy::Pattern::Case::kIgnored);
+      });
+  return has_action != statement.not_action &&
+         std::all_of(statement.conditions.begin(), statement.conditions.end(),
+                     [&](const policy::Condition& each) { return Holds(each, context); });
+}
+
+// "127.0.0.1" of "127.0.0.1:1234" and "::1" of "[::1]:1234".
+std::string AddressOf(std::string_view peer) {
+  if (peer.starts_with('[')) return std::string(peer.substr(1, peer.find(']') - 1));
+  const std::size_t colon = peer.find(':');
+  return std::string(colon == peer.rfind(':') ? peer.substr(0, colon) : peer);
+}
+
+}  // namespace
+
+StsContext::StsContext(const s3::Exchange& exchange) {
+  const WallTime now = *exchange.Now();
+  Set("aws:SourceIp", AddressOf(exchange.connection.peer));
+  Set("aws:SecureTransport", exchange.connection.tls ? "true" : "false");
+  Set("aws:CurrentTime", FormatIso8601(now));
+  Set("aws:EpochTime",
+      std::to_string(
+          std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count()));
+  const s3::Identity& caller = exchange.identity;
+  if (caller.anonymous()) return;
+  Set("aws:PrincipalArn", caller.role_arn.empty() ? caller.arn : caller.role_arn);
+  Set("aws:PrincipalAccount", caller.account_id);
+  Set("aws:userid", caller.user_id.empty() ? caller.account_id : caller.user_id);
+  if (caller.role_arn.empty() && !caller.user_name.empty()) Set("aws:username", caller.user_name);
+}
+
+std::optional<policy::Context::Values> StsContext::Find(std::string_view key) const {
+  const auto found = values_.find(key);
+  if (found == values_.end()) return std::nullopt;
+  return found->second;
+}
+
+bool MayAssume(const s3::Identity& caller, std::string_view role_account, const Role& role,
+               const StsContext& context, IdentityPolicies policies) {
+  const std::string arn = RoleArn(role_account, role);
+  policy::Request request{.principal = PrincipalOf(caller),
+                          .action = kAssumeRole,
+                          .resource = arn,
+                          .same_account = caller.account_id == role_account,
+                          .resource_policy = role.trust_policy.get(),
+                          .context = &context};
+  using policy::Effect;
+  const policy::Document& trust = *role.trust_policy;
+  // Unlike other resource policies, a trust policy must allow the caller.
+  if (policy::FindStatement(trust, Effect::kAllow, request).statement == nullptr) return false;
+  if (policies == IdentityPolicies::kEvaluated) return policy::Evaluate(request).allowed;
+  return policy::FindStatement(trust, Effect::kDeny, request).statement == nullptr;
+}
+
+bool MayAssumeWithToken(const Role& role, std::string_view provider_arn,
+                        const StsContext& context) {
+  bool allowed = false;
+  for (const policy::Statement& statement : role.trust_policy->statements) {
+    if (!Applies(statement, provider_arn, context)) continue;
+    if (statement.effect == policy::Effect::kDeny) return false;
+    allowed = true;
+  }
+  return allowed;
+}
+
+}  // namespace penstock::emulator::identity
