@@ -137,7 +137,11 @@ class RunningEmulator final : public Emulator {
             {.mode = ModeOf(options_.auth), .region = options_.region, .allow_anonymous = true},
             identities),
         traffic::MakeThrottle(LimiterOf, upload_paces_), faults::MakeCommitFaults(faults),
-        identity::MakeSts({}, identities), s3::MakeDocumentMemory(memory_limit_));
+        identity::MakeSts({.policies = options_.authorization == AuthorizationMode::kOn
+                                           ? identity::IdentityPolicies::kEvaluated
+                                           : identity::IdentityPolicies::kIgnored},
+                          identities),
+        s3::MakeDocumentMemory(memory_limit_));
     return Listen();
   }
 

@@ -92,6 +92,14 @@ def test_the_examples_of_the_page_agree_with_the_file(checked: Checked, tmp_path
         checked.send(method, target.path + (f"?{target.query}" if target.query else ""), body)
 
 
+def get_container_credentials(checked: Checked) -> None:
+    trust = {"Statement": {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ecs-tasks.amazonaws.com"}}}
+    account = {"account_id": "1" * 12, "roles": [{"name": "task", "container": True, "trust_policy": trust}]}
+    checked.send("POST", "/_penstock/users", {"accounts": [account]})
+    for name in ("task", "other"):
+        checked.send("GET", f"/_penstock/container-credentials/{account['account_id']}/{name}")
+
+
 def test_every_operation_of_the_file_is_answered(checked: Checked, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("text")
     s3 = boto3.client(
@@ -140,11 +148,7 @@ def test_every_operation_of_the_file_is_answered(checked: Checked, tmp_path: Pat
     api("DELETE", f"{root}retry-tests/{test}")
     api("DELETE", f"{root}retry-tests/{test}")
     api("POST", root + "users", {"accounts": [{"account_id": "1" * 12, "users": [{"name": "ann", "access_keys": []}]}]})
-    trust = {"Statement": {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ecs-tasks.amazonaws.com"}}}
-    role = {"name": "task", "container": True, "trust_policy": trust}
-    api("POST", root + "users", {"accounts": [{"account_id": "1" * 12, "roles": [role]}]})
-    api("GET", f"{root}container-credentials/{'1' * 12}/task")
-    api("GET", f"{root}container-credentials/{'1' * 12}/other")
+    get_container_credentials(checked)
     api("PATCH", f"{root}access-keys/{key['access_key_id']}", {"active": False})
     api("DELETE", f"{root}access-keys/{key['access_key_id']}")
     api("DELETE", root + "namespaces/other")

@@ -72,6 +72,7 @@ def role(name: str, trust_policy: dict[str, Any], **more: Any) -> dict[str, Any]
 
 
 ASSUME = {"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "sts:AssumeRole", "Resource": "*"}}
+WRITE = {"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "s3:PutObject", "Resource": "*"}}
 BY_ANN = trust({"AWS": f"arn:aws:iam::{ACCOUNT}:user/ann"})
 IN_ACCOUNT = trust({"AWS": ACCOUNT})
 WITH_TOKEN = trust(
@@ -89,11 +90,19 @@ def users() -> dict[str, Any]:
             {
                 "account_id": ACCOUNT,
                 "access_keys": [{"access_key_id": "ROOT", "secret_access_key": "root-secret"}],
-                "users": [user("ann"), user("bob"), user("eve", inline_policies=[{"name": "assume", "document": ASSUME}])],
+                "users": [
+                    user("ann"),
+                    user("bob"),
+                    user("dan", groups=["writers"]),
+                    user("eve", inline_policies=[{"name": "assume", "document": ASSUME}]),
+                ],
+                "groups": [{"name": "writers", "attached_policies": [f"arn:aws:iam::{ACCOUNT}:policy/write"]}],
+                "managed_policies": [{"name": "write", "document": WRITE}],
                 "roles": [
                     role("trainer", BY_ANN),
                     role("any-user", IN_ACCOUNT, max_session_duration=7200),
                     role("chained", trust({"AWS": arn("trainer")})),
+                    role("bounded", BY_ANN, permissions_boundary="arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"),
                     role("external", trust({"AWS": f"arn:aws:iam::{ACCOUNT}:user/ann"}, StringEquals={"sts:ExternalId": "id-7"})),
                     role("web", WITH_TOKEN),
                     role("node", trust({"Service": "ec2.amazonaws.com"}), instance_profile=True),

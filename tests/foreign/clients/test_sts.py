@@ -29,17 +29,18 @@ def emulator() -> Iterator[Emulator]:
         yield instance
 
 
-def sts_of(emulator: Emulator, user: str = "ann", **settings: Any) -> Any:
+def sts_of(emulator: Emulator, user: str = "ann", service: str = "sts", **settings: Any) -> Any:
+    region = "us-east-1" if service == "s3" else "eu-west-1"  # each region has its endpoint of STS
     keys = {"aws_access_key_id": user.upper(), "aws_secret_access_key": f"{user}-secret"}
     config = Config(retries={"total_max_attempts": 1})
     return boto3.client(
-        "sts", **{"endpoint_url": emulator.endpoint, "region_name": "eu-west-1", "config": config, **keys, **settings}
+        service, **{"endpoint_url": emulator.endpoint, "region_name": region, "config": config, **keys, **settings}
     )
 
 
-def session_of(emulator: Emulator, given: dict[str, Any]) -> Any:
+def session_of(emulator: Emulator, given: dict[str, Any], service: str = "sts") -> Any:
     return sts_of(
-        emulator, aws_access_key_id=given["AccessKeyId"], aws_secret_access_key=given["SecretAccessKey"],
+        emulator, service=service, aws_access_key_id=given["AccessKeyId"], aws_secret_access_key=given["SecretAccessKey"],
         aws_session_token=given["SessionToken"],
     )  # fmt: skip
 
@@ -72,6 +73,30 @@ def test_assume_role_returns_a_session(emulator):
     assert 0 < response["PackedPolicySize"] <= 100
     caller = session_of(emulator, given).get_caller_identity()
     assert (caller["Arn"], caller["UserId"], caller["Account"]) == (user["Arn"], user["AssumedRoleId"], ACCOUNT)
+
+
+def test_policies_of_the_role_and_of_the_session_limit_s3(emulator):
+    emulator.client().create_bucket("limited")
+    s3 = session_of(emulator, assume(sts_of(emulator), "trainer")["Credentials"], "s3")
+    s3.put_object(Bucket="limited", Key="k", Body=b"x")
+    given = assume(sts_of(emulator), "trainer", Policy=json.dumps(READ_ONLY))["Credentials"]
+    limited = session_of(emulator, given, "s3")
+    assert limited.get_object(Bucket="limited", Key="k")["Body"].read() == b"x"
+    assert refusal(limited.put_object, Bucket="limited", Key="k", Body=b"y")[:2] == (403, "AccessDenied")
+    arns = [{"arn": "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"}]
+    reader = session_of(emulator, assume(sts_of(emulator), "trainer", PolicyArns=arns)["Credentials"], "s3")
+    reader.list_objects_v2(Bucket="limited")
+    assert refusal(reader.delete_object, Bucket="limited", Key="k")[:2] == (403, "AccessDenied")
+    bounded = session_of(emulator, assume(sts_of(emulator), "bounded")["Credentials"], "s3")
+    assert refusal(bounded.put_object, Bucket="limited", Key="k", Body=b"y")[:2] == (403, "AccessDenied")
+
+
+def test_policies_of_a_group_and_of_a_user_apply(emulator):
+    emulator.client().create_bucket("of-the-group")
+    dan = session_of(emulator, sts_of(emulator, "dan").get_session_token()["Credentials"], "s3")
+    dan.put_object(Bucket="of-the-group", Key="k", Body=b"x")
+    bob = session_of(emulator, sts_of(emulator, "bob").get_session_token()["Credentials"], "s3")
+    assert refusal(bob.put_object, Bucket="of-the-group", Key="k", Body=b"x")[:2] == (403, "AccessDenied")
 
 
 def test_the_journal_names_the_actions(emulator):
