@@ -8,6 +8,7 @@
 #include "emulator/fuzz/claim_properties.h"
 #include "emulator/fuzz/form_properties.h"
 #include "emulator/fuzz/json_properties.h"
+#include "emulator/fuzz/query_properties.h"
 #include "emulator/fuzz/s3_properties.h"
 #include "emulator/fuzz/wire_properties.h"
 
@@ -30,6 +31,8 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"access_policy", CheckAccessPolicy},
     {"json", CheckJson},
     {"claim", CheckClaim},
+    {"query", CheckQuery},
+    {"web_token", CheckWebToken},
 };
 
 }  // namespace penstock::emulator

@@ -284,6 +284,15 @@ def test_sessions_survive_a_restart_with_the_users(tmp_path: Path):
         assert next(role["name"] for role in emulator.users()["accounts"][0]["roles"]) == "any-user"
 
 
+def test_sessions_end_with_their_role(tmp_path: Path):
+    with Emulator(data=str(tmp_path), users=users()) as emulator:  # given at the start, so not stored
+        given = assume(sts_of(emulator), "trainer")["Credentials"]
+    with Emulator(data=str(tmp_path)) as emulator:
+        assert refusal(session_of(emulator, given).get_caller_identity)[1] == "InvalidClientTokenId"
+    with Emulator(data=str(tmp_path), users=users()) as emulator:
+        assert refusal(session_of(emulator, given).get_caller_identity)[1] == "InvalidClientTokenId"
+
+
 def test_deleting_a_session_revokes_it(emulator):
     given = assume(sts_of(emulator), "trainer")["Credentials"]
     url = f"{emulator.admin_endpoint}/_penstock/access-keys/{given['AccessKeyId']}"

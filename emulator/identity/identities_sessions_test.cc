@@ -1,0 +1,75 @@
+#include <gtest/gtest.h>
+
+#include "emulator/identity/identities.h"
+#include "emulator/identity/sts/sts_fixture.h"
+#include "emulator/server/server_fixture.h"
+
+namespace penstock::emulator::identity {
+namespace {
+
+class SessionsTest : public StsTest {
+ protected:
+  SessionsTest() : StsTest(R"({"accounts": []})") {}
+
+  std::unique_ptr<UserDatabase> Open() const {
+    return UserDatabase::Open(folder_.path(), store::Durability::kRelaxed).value();
+  }
+  Result<SessionRecord> Start(Identities& identities) {
+    return identities.AddSession({.expires = clock_.Now() + std::chrono::hours(1),
+                                  .account_id = "111122223333",
+                                  .role = "trainer",
+                                  .arn = "arn:aws:sts::111122223333:assumed-role/trainer/job",
+                                  .user_name = "trainer/job",
+                                  .name_space = "default"},
+                                 clock_.Now());
+  }
+
+  const server::TemporaryFolder folder_;
+};
+
+TEST_F(SessionsTest, AreRestoredWithTheirRole) {
+  ASSERT_TRUE(identities_.Restore(Open()).ok());
+  ASSERT_TRUE(identities_.Add(ParseUsers(kStsUsers).value()).ok());
+  const auto session = Start(identities_);
+  ASSERT_TRUE(session.ok()) << session.error().message;
+  const UsersDocument stored = Open()->Read().value();
+  ASSERT_EQ(stored.sessions.size(), 1u);
+  EXPECT_EQ(stored.sessions.front().session_token, session->session_token);
+  EXPECT_EQ(stored.access.size(), 1u);
+}
+
+TEST_F(SessionsTest, WithoutTheirRoleAreRemoved) {
+  ASSERT_TRUE(identities_.Add(ParseUsers(kStsUsers).value()).ok());  // given, so not stored
+  ASSERT_TRUE(identities_.Restore(Open()).ok());
+  ASSERT_TRUE(Start(identities_).ok());
+  EXPECT_EQ(Open()->Read()->sessions.size(), 1u);
+
+  Identities later;
+  later.Attach(
+      space_,
+      {.find = [this](std::string_view) -> Result<std::shared_ptr<KeyNamespace>> {
+         return std::shared_ptr<KeyNamespace>(space_);
+       },
+       .find_or_create = [this](std::string_view) -> Result<std::shared_ptr<KeyNamespace>> {
+         return std::shared_ptr<KeyNamespace>(space_);
+       },
+       .at_start = [](std::string_view) { return NamespaceState::kStored; }},
+      MakeIdentity("a"));
+  ASSERT_TRUE(later.Restore(Open()).ok());
+  EXPECT_TRUE(Open()->Read()->sessions.empty());
+}
+
+TEST_F(SessionsTest, EndWithTheirNamespace) {
+  ASSERT_TRUE(identities_.Add(ParseUsers(kStsUsers).value()).ok());
+  const std::string key = Start(identities_)->access_key_id;
+  ASSERT_NE(identities_.FindUser(key), nullptr);
+  ASSERT_TRUE(identities_.RemoveNamespace(*space_).ok());
+  EXPECT_EQ(identities_.FindUser(key), nullptr);
+}
+
+TEST_F(SessionsTest, NeedAnAccountAndANamespace) {
+  EXPECT_EQ(Start(identities_).error().kind, ErrorKind::kNotFound);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::identity
