@@ -23,7 +23,13 @@ USERS: dict[str, Any] = {
             "account_id": "111122223333",
             "display_name": "team-a",
             "access_keys": [{"access_key_id": "ROOTA", "secret_access_key": "root-secret"}],
-            "users": [{"name": "ann", "access_keys": [{"access_key_id": "ANN", "secret_access_key": "ann-secret"}]}],
+            "users": [
+                {
+                    "name": "ann",
+                    "attached_policies": ["arn:aws:iam::aws:policy/AmazonS3FullAccess"],
+                    "access_keys": [{"access_key_id": "ANN", "secret_access_key": "ann-secret"}],
+                }
+            ],
         },
         {
             "account_id": "444455556666",

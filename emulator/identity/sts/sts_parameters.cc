@@ -30,7 +30,9 @@ std::string MemberName(std::string_view name) {
 }
 
 Error Constraint(std::string_view name, std::string_view value, const std::string& constraint) {
-  return StsError("ValidationError", "1 validation error detected: Value '" + std::string(value) +
+  // Unlike AWS, the message does not repeat a token.
+  const std::string_view shown = name == "WebIdentityToken" ? "***" : value;
+  return StsError("ValidationError", "1 validation error detected: Value '" + std::string(shown) +
                                          "' at '" + MemberName(name) +
                                          "' failed to satisfy constraint: " + constraint);
 }

@@ -38,6 +38,13 @@ TEST(StsParametersTest, TextsFollowTheirRule) {
   EXPECT_EQ(OptionalText(*Query({}), "Name", rule).value(), std::nullopt);
 }
 
+TEST(StsParametersTest, MessagesDoNotRepeatTokens) {
+  const auto refused = RequiredText(*Query({{"WebIdentityToken", "hush"}}), "WebIdentityToken",
+                                    {.least = 5, .most = 9});
+  EXPECT_EQ(refused.error().message.find("hush"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("Value '***' at 'webIdentityToken'"), std::string::npos);
+}
+
 TEST(StsParametersTest, DurationsHaveLimits) {
   EXPECT_EQ(Duration(*Query({}), seconds(7), seconds(1000)).value(), seconds(7));
   EXPECT_EQ(Duration(*Query({{"DurationSeconds", "900"}}), seconds(7), seconds(1000)).value(),

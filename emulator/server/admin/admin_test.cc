@@ -142,7 +142,8 @@ TEST_F(AdminTest, SeedsABucketFromADirectory) {
 TEST_F(AdminTest, AddsChangesAndRemovesUsers) {
   const auto added = SendRequest("POST", "/_penstock/users",
                                  R"({"accounts": [{"account_id": "111122223333", "users": [
-    {"name": "ann", "access_keys": [{"access_key_id": "ANN", "secret_access_key": "hush"}]}]}]})");
+    {"name": "ann", "attached_policies": ["arn:aws:iam::aws:policy/AmazonS3FullAccess"],
+     "access_keys": [{"access_key_id": "ANN", "secret_access_key": "hush"}]}]}]})");
   ASSERT_EQ(added.status, 200);
   EXPECT_EQ(added.text.find("hush"), std::string::npos);
   const SignedRequest by_ann{.method = "GET",

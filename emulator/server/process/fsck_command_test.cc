@@ -268,7 +268,8 @@ TEST_F(FsckCommandTest, UpgradesStoresAndUsersOfAnOlderVersion) {
                     .ok());
   };
   set_version("namespaces/one/generation-1/penstock.db", "4");
-  set_version("users.db", "2");
+  // Version 4 added the tables.
+  set_version("users.db", "2; DROP TABLE access; DROP TABLE sessions");
   const FsckOutcome before = RunFsck({path_});
   EXPECT_EQ(before.status, 2);
   EXPECT_NE(before.error.find("namespaces/one/generation-1/penstock.db has schema version 4, but "
