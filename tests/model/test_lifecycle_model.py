@@ -223,6 +223,7 @@ def emulator() -> Iterator[Emulator]:
         yield instance
 
 
+@pytest.mark.timeout(1800)
 def test_random_lifecycle_histories_keep_the_same_versions(emulator: Emulator) -> None:
     configurations = 0
     for seed in range(FIRST_SEED, FIRST_SEED + max(RUNS, 1)):
