@@ -101,7 +101,8 @@ std::optional<std::string_view> UserToken(const User* user) {
 
 Result<std::string_view> PayloadClaim(const s3::Exchange& exchange, Mechanism mechanism) {
   // Services other than S3 sign the hash of the body, with or without the header.
-  if (const auto* const query = exchange.Find<QueryRequest>()) return std::string_view(query->payload_hash);
+  if (const auto* const query = exchange.Find<QueryRequest>())
+    return std::string_view(query->payload_hash);
   if (mechanism == Mechanism::kQuery) {
     if (const auto claim = FromQuery(exchange.target, "X-Amz-Content-Sha256", kContentHash))
       return *claim;

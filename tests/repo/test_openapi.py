@@ -100,6 +100,15 @@ def get_container_credentials(checked: Checked) -> None:
         checked.send("GET", f"/_penstock/container-credentials/{account['account_id']}/{name}")
 
 
+def get_and_run_lifecycle(checked: Checked, s3: Any) -> None:
+    s3.create_bucket(Bucket="expiring")
+    s3.put_object(Bucket="expiring", Key="old", Body=b"x")
+    rule = {"ID": "day", "Filter": {}, "Status": "Enabled", "Expiration": {"Days": 1}}
+    s3.put_bucket_lifecycle_configuration(Bucket="expiring", LifecycleConfiguration={"Rules": [rule]})
+    assert checked.send("GET", "/_penstock/lifecycle?by=2200-01-01T00:00:00Z&bucket=expiring&namespace=default")["actions"] == 1
+    assert checked.send("POST", "/_penstock/lifecycle/run?bucket=expiring")["actions"] == 0
+
+
 def test_every_operation_of_the_file_is_answered(checked: Checked, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("text")
     s3 = boto3.client(
@@ -152,12 +161,7 @@ def test_every_operation_of_the_file_is_answered(checked: Checked, tmp_path: Pat
     api("PATCH", f"{root}access-keys/{key['access_key_id']}", {"active": False})
     api("DELETE", f"{root}access-keys/{key['access_key_id']}")
     api("DELETE", root + "namespaces/other")
-    s3.create_bucket(Bucket="expiring")
-    s3.put_object(Bucket="expiring", Key="old", Body=b"x")
-    rule = {"ID": "day", "Filter": {}, "Status": "Enabled", "Expiration": {"Days": 1}}
-    s3.put_bucket_lifecycle_configuration(Bucket="expiring", LifecycleConfiguration={"Rules": [rule]})
-    assert api("GET", root + "lifecycle?by=2200-01-01T00:00:00Z&bucket=expiring&namespace=default")["actions"] == 1
-    assert api("POST", root + "lifecycle/run?bucket=expiring")["actions"] == 0
+    get_and_run_lifecycle(checked, s3)
     api("GET", "/_localstack/health")
     api("POST", "/moto-api/reset")
     api("POST", root + "reset")
