@@ -46,24 +46,15 @@ FAMILIES = {
 }
 # Known headers without the effect that they have on AWS.
 KEPT_HEADERS = {
-    "x-amz-acl": "stored, not evaluated",
     "x-amz-bucket-object-lock-token": "no effect",
     "x-amz-confirm-remove-self-bucket-access": "no effect",
-    "x-amz-grant-full-control": "stored, not evaluated",
-    "x-amz-grant-read": "stored, not evaluated",
-    "x-amz-grant-read-acp": "stored, not evaluated",
-    "x-amz-grant-write": "stored, not evaluated",
-    "x-amz-grant-write-acp": "stored, not evaluated",
     "x-amz-mfa": "no effect, as without MFA Delete, which cannot be enabled",
-    "x-amz-optional-object-attributes": "checked; no object is restored, so there is no `RestoreStatus`",
     "x-amz-request-payer": "no effect: no requester is charged or refused",
     "x-amz-server-side-encryption": "checked, stored and returned; objects are not encrypted",
     "x-amz-server-side-encryption-aws-kms-key-id": "checked, stored and returned",
     "x-amz-server-side-encryption-bucket-key-enabled": "checked, stored and returned",
     "x-amz-server-side-encryption-context": "checked",
     "x-amz-skip-destination-validation": "no effect: no destination is contacted",
-    "x-amz-storage-class": "checked, stored and returned",
-    "x-amz-transition-default-minimum-object-size": "checked, stored and returned",
     "x-amz-website-redirect-location": "checked, stored and returned; websites are not served",
 }
 KEPT_OBJECT_OPERATIONS = {
