@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <ctime>
 
 #include <fstream>
 
@@ -198,6 +199,10 @@ TEST_F(CacheFolderTest, CountersOfTwoProcessesAddUp) {
 TEST_F(CacheFolderTest, EvictsTheLeastRecentlyUsedForAPrune) {
   const BlockId first = Store("1", MakeContent(10'000));
   const BlockId second = Store("2", MakeContent(10'000));
+  // The clock of a file system has ticks of some milliseconds: both blocks may have one time of use.
+  const std::optional<OpenBlock> unused = folder_->OpenForRead(second);
+  const ::timespec times[2] = {{::time(nullptr) - 60, 0}, {0, UTIME_OMIT}};
+  ASSERT_EQ(::futimens(unused->file.get(), times), 0);
   folder_->MarkUsed(*folder_->OpenForRead(first));
   const auto pruned = folder_->Shrink(12'288, true);
   ASSERT_TRUE(pruned.ok() && pruned->has_value());
