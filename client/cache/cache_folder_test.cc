@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <ctime>
 
+#include <ctime>
 #include <fstream>
 
 #include "client/cache/cache_test_support.h"
@@ -199,7 +199,7 @@ TEST_F(CacheFolderTest, CountersOfTwoProcessesAddUp) {
 TEST_F(CacheFolderTest, EvictsTheLeastRecentlyUsedForAPrune) {
   const BlockId first = Store("1", MakeContent(10'000));
   const BlockId second = Store("2", MakeContent(10'000));
-  // The clock of a file system has ticks of some milliseconds: both blocks may have one time of use.
+  // A file system's clock has ticks of some milliseconds, so both blocks may have one time.
   const std::optional<OpenBlock> unused = folder_->OpenForRead(second);
   const ::timespec times[2] = {{::time(nullptr) - 60, 0}, {0, UTIME_OMIT}};
   ASSERT_EQ(::futimens(unused->file.get(), times), 0);
