@@ -90,9 +90,10 @@ def fill_users(server: Server, state: State) -> None:
     keys = [
         [{"access_key_id": f"KEY{account}{n}", "secret_access_key": f"secret-{account}{n}"} for n in range(8)] for account in "AB"
     ]
+    everything = {"name": "everything", "document": {"Statement": {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}}}
     accounts = [
         {"account_id": f"11112222333{number}", "display_name": f"team-{number}", "access_keys": own[:2],
-         "users": [{"name": f"user-{number}", "access_keys": own[2:]}]}
+         "users": [{"name": f"user-{number}", "access_keys": own[2:], "inline_policies": [everything]}]}
         for number, own in enumerate(keys)
     ]  # fmt: skip
     assert admin(server, "POST", "users", {"accounts": accounts})[0] == 200
