@@ -59,6 +59,22 @@ Result<void> CheckText(std::string_view name, std::string_view value, const Text
                         std::string(rule.punctuation) + "]*");
 }
 
+// `count`: the members that were read. A session policy that is ignored would give the session more
+// permissions.
+Result<void> CheckPolicyArns(const auth::QueryRequest& query, std::size_t count) {
+  constexpr std::string_view kPrefix = "PolicyArns.";
+  for (const auto& [name, value] : query.parameters) {
+    if (!name.starts_with(kPrefix)) continue;
+    std::size_t i = 1;
+    while (i <= count && name != "PolicyArns.member." + std::to_string(i) + ".arn") ++i;
+    if (i > count)
+      return StsError("ValidationError", "The parameter " + name +
+                                             " is unknown; name the members of PolicyArns "
+                                             "PolicyArns.member.1.arn and so on, without a gap");
+  }
+  return Ok();
+}
+
 }  // namespace
 
 Result<void> CheckKnownParameters(const auth::QueryRequest& query,
@@ -126,6 +142,7 @@ Result<std::vector<std::string>> SessionPolicies(const auth::QueryRequest& query
                                                  const AccountAccess& access) {
   std::vector<std::string> policies;
   std::size_t bytes = 0;
+  std::size_t read = 0;  // members of PolicyArns
   if (const auto text = query.Get("Policy")) {
     bytes = text->size();
     if (const auto parsed = policy::ParseIdentityPolicy(*text); !parsed.ok())
@@ -143,7 +160,9 @@ Result<std::vector<std::string>> SessionPolicies(const auth::QueryRequest& query
                                                      " does not exist in the account of the role");
     bytes += arn->size();
     policies.push_back(std::move(document));
+    ++read;
   }
+  PENSTOCK_TRY(CheckPolicyArns(query, read));
   if (bytes <= kMaxPolicyBytes) return policies;
   return StsError("PackedPolicyTooLarge", "Packed size of session policies consumes " +
                                               std::to_string(bytes * 100 / kMaxPolicyBytes) +

@@ -88,5 +88,23 @@ TEST(StsParametersTest, SessionPoliciesAreDocuments) {
   EXPECT_TRUE(SessionPolicies(*Query(many), access).ok());
 }
 
+// A session policy that was ignored would give the session more permissions.
+TEST(StsParametersTest, EveryMemberOfPolicyArnsCounts) {
+  const AccountAccess access{.account_id = "111122223333"};
+  const std::string arn = "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess";
+  for (const char* const name : {"PolicyArns.member.2.arn", "PolicyArns.member.01.arn",
+                                 "PolicyArns.1.arn", "PolicyArns.member.1.Arn", "PolicyArns."}) {
+    const auto refused = SessionPolicies(*Query({{name, arn}}), access);
+    ASSERT_FALSE(refused.ok()) << name;
+    EXPECT_EQ(refused.error().code, "ValidationError");
+    EXPECT_NE(refused.error().message.find(name), std::string::npos);
+  }
+  EXPECT_EQ(
+      SessionPolicies(*Query({{"PolicyArns.member.2.arn", arn}, {"PolicyArns.member.1.arn", arn}}),
+                      access)
+          ->size(),
+      2u);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::identity

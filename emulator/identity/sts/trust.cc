@@ -29,8 +29,13 @@ bool Applies(const policy::Statement& statement, std::string_view provider_arn,
              const StsContext& context) {
   if (!statement.principal) return false;
   const std::vector<std::string>& federated = statement.principal->federated;
-  const bool is_named =
-      std::find(federated.begin(), federated.end(), provider_arn) != federated.end();
+  const auto lists = [&federated](std::string_view name) {
+    return std::find(federated.begin(), federated.end(), name) != federated.end();
+  };
+  // A denial of everyone is also for tokens. A permission must name the provider.
+  const bool denies_everyone =
+      statement.effect == policy::Effect::kDeny && (statement.principal->everyone || lists("*"));
+  const bool is_named = lists(provider_arn) || denies_everyone;
   if (is_named == statement.principal->negated) return false;
   const bool has_action = std::any_of(
       statement.actions.begin(), statement.actions.end(), [&](const policy::Pattern& action) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "emulator/identity/sts/sts_fixture.h"
+#include "emulator/policy/document.h"
 
 namespace penstock::emulator::identity {
 namespace {
@@ -48,6 +49,27 @@ TEST_F(TrustTest, ATokenNeedsTheProviderAndTheSubject) {
   EXPECT_FALSE(MayAssumeWithToken(RoleNamed("anyone"), provider, context));
   context.SetAll("issuer.example:sub", {"other"});
   EXPECT_FALSE(MayAssumeWithToken(RoleNamed("trainer"), provider, context));
+}
+
+TEST_F(TrustTest, ADenialOfEveryoneIsForTokensToo) {
+  const Signed request(*this, "");
+  const StsContext context(request.exchange);
+  const auto may = [&](const std::string& statement) {
+    const Role role{.trust_policy = policy::ParseTrustPolicy(
+                                        R"({"Statement": [{"Effect": "Allow", "Action": "sts:*",
+                                        "Principal": {"Federated": "issuer"}})" +
+                                        statement + "]}")
+                                        .value()};
+    return MayAssumeWithToken(role, "issuer", context);
+  };
+  EXPECT_TRUE(may(""));
+  for (const char* const principal :
+       {R"("*")", R"({"AWS": "*"})", R"({"Federated": "*"})", R"({"Federated": "issuer"})"}) {
+    EXPECT_FALSE(may(R"(, {"Effect": "Deny", "Action": "sts:*", "Principal": )" +
+                     std::string(principal) + "}"))
+        << principal;
+  }
+  EXPECT_TRUE(may(R"(, {"Effect": "Deny", "Action": "*", "Principal": {"Federated": "other"}})"));
 }
 
 TEST_F(TrustTest, TheContextDescribesTheCaller) {

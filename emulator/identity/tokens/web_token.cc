@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -216,8 +215,8 @@ Result<void> CheckTokenSignature(const TokenProvider& provider, const Parts& par
 std::optional<WallTime> TimeClaim(const Json& payload, const char* name) {
   const auto found = payload.find(name);
   if (found == payload.end() || !found->is_number()) return std::nullopt;
-  const double seconds = found->get<double>();
-  if (!(std::fabs(seconds) < 9e9)) return WallTime::max();
+  constexpr double kFarthest = 9e9;  // in the year 2255; WallTime ends in 2262
+  const double seconds = std::clamp(found->get<double>(), -kFarthest, kFarthest);
   return WallTime(std::chrono::seconds(static_cast<std::int64_t>(seconds)));
 }
 

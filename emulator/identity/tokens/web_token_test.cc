@@ -79,6 +79,22 @@ TEST(WebTokenTest, ATestProviderAcceptsAnyToken) {
   EXPECT_EQ(VerifyToken(joe, unsigned_token, kBefore).error().code, "InvalidIdentityToken");
 }
 
+TEST(WebTokenTest, TimesOutsideTheCalendarKeepTheirOrder) {
+  TokenProvider joe = Joe();
+  joe.keys.clear();
+  joe.accepts_any_token = true;
+  // {"iss":"joe","sub":"s","exp":-1e300}
+  const auto past =
+      VerifyToken(joe, "e30.eyJpc3MiOiJqb2UiLCJzdWIiOiJzIiwiZXhwIjotMWUzMDB9.", kBefore);
+  ASSERT_FALSE(past.ok());
+  EXPECT_EQ(past.error().code, "ExpiredTokenException");
+  // {"iss":"joe","sub":"s","exp":1e300,"nbf":-1e300}
+  EXPECT_TRUE(VerifyToken(joe,
+                          "e30.eyJpc3MiOiJqb2UiLCJzdWIiOiJzIiwiZXhwIjoxZTMwMCwibmJmIjotMWUzMDB9.",
+                          kBefore)
+                  .ok());
+}
+
 TEST(WebTokenTest, ReadsTheIssuerOfTokensOnly) {
   EXPECT_EQ(IssuerOf(Token(kRsaHeader, kRsaSignature)), "joe");
   for (const char* const text : {"", "a", "a.b", "a.b.c", "e30.W10.", "e30.e30"})

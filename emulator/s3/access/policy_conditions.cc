@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/ascii.h"
+#include "emulator/policy/condition.h"
 #include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
@@ -62,6 +63,29 @@ bool IsAddressRange(const std::string& text) {
   if (slash == std::string::npos) return true;
   const auto bits = ParseDecimal(text.substr(slash + 1));
   return bits && *bits <= (is_v4 ? 32u : 128u);
+}
+
+// Ranges of more addresses than /8, and /32 of IPv6, are public (Amazon S3 User Guide, "The meaning
+// of public"). Other texts are not ranges.
+bool IsBroadRange(const std::string& text) {
+  const auto slash = text.find('/');
+  if (slash == std::string::npos) return false;
+  in6_addr bytes{};
+  const std::string address = text.substr(0, slash);
+  const bool is_v4 = ::inet_pton(AF_INET, address.c_str(), &bytes) == 1;
+  if (!is_v4 && ::inet_pton(AF_INET6, address.c_str(), &bytes) != 1) return false;
+  const auto bits = ParseDecimal(text.substr(slash + 1));
+  return !bits || *bits < (is_v4 ? 8u : 32u);
+}
+
+// True if the operator holds only for requests whose key has one of the values. A negated operator,
+// "IfExists", "ForAllValues:" and "Null" also hold for others.
+bool NeedsValue(std::string_view name) {
+  using Op = policy::ConditionOperator;
+  const auto op = policy::FindConditionOperator(name);
+  if (!op || op->negated || op->if_exists || op->set == Op::Set::kForAllValues) return false;
+  return op->test <= Op::Test::kStringLike || op->test == Op::Test::kArnLike ||
+         op->test == Op::Test::kIpAddress;
 }
 
 // IAM User Guide, "Grammar of the IAM JSON policy language".
@@ -157,10 +181,10 @@ bool NarrowsPrincipals(const Json& condition) {
       "s3:dataaccesspointaccount",
       "s3:x-amz-server-side-encryption-aws-kms-key-id"};
   const auto fixed = [](const std::string& value) {
-    return value.find_first_of("*?$") == std::string::npos && value != "0.0.0.0/0" &&
-           value != "::/0";
+    return value.find_first_of("*?$") == std::string::npos && !IsBroadRange(value);
   };
   for (const auto& [operation, tests] : condition.items()) {
+    if (!NeedsValue(operation)) continue;
     for (const auto& [key, value] : tests.items()) {
       const auto values = PolicyStrings(value);
       if (std::find(kKeys.begin(), kKeys.end(), AsciiLower(key)) == kKeys.end() || !values)

@@ -92,5 +92,36 @@ TEST(PolicyConditionsTest, FixedValuesOfCertainKeysNarrow) {
   EXPECT_FALSE(narrows("[1]"));
 }
 
+TEST(PolicyConditionsTest, OnlyOperatorsThatNeedOneOfTheValuesNarrow) {
+  const auto narrows = [](const std::string& name, const std::string& test) {
+    return NarrowsPrincipals(Json::parse("{\"" + name + "\":{" + test + "}}"));
+  };
+  const std::string account = R"("aws:PrincipalAccount":"123456789012")";
+  for (const char* name :
+       {"StringEquals", "StringEqualsIgnoreCase", "StringLike", "ForAnyValue:StringEquals"})
+    EXPECT_TRUE(narrows(name, account)) << name;
+  for (const char* name :
+       {"StringNotEquals", "StringNotLike", "StringEqualsIfExists", "ForAllValues:StringEquals",
+        "ForAnyValue:StringNotEquals", "NumericGreaterThan", "Gone"})
+    EXPECT_FALSE(narrows(name, account)) << name;
+  EXPECT_FALSE(narrows("Null", R"("aws:SourceVpc":"true")"));
+  EXPECT_FALSE(narrows("NotIpAddress", R"("aws:SourceIp":"192.0.2.1")"));
+  EXPECT_TRUE(narrows("ArnLike", R"("aws:PrincipalArn":"arn:aws:iam::123456789012:role/a")"));
+  EXPECT_FALSE(narrows("ArnNotLike", R"("aws:PrincipalArn":"arn:aws:iam::123456789012:role/a")"));
+}
+
+// Amazon S3 User Guide, "The meaning of public": broader than /8, and /32 of IPv6, is public.
+TEST(PolicyConditionsTest, BroadRangesOfAddressesDoNotNarrow) {
+  const auto narrows = [](const std::string& ranges) {
+    return NarrowsPrincipals(Json::parse(R"({"IpAddress":{"aws:SourceIp":[)" + ranges + "]}}"));
+  };
+  for (const char* ranges : {R"("192.0.2.1")", R"("10.0.0.0/8")", R"("2001:db8::/32")",
+                             R"("2001:db8::1")", R"("192.0.2.0/24","198.51.100.0/24")"})
+    EXPECT_TRUE(narrows(ranges)) << ranges;
+  for (const char* ranges : {R"("0.0.0.0/1","128.0.0.0/1")", R"("10.0.0.0/7")", R"("2001::/31")",
+                             R"("192.0.2.0/24","0.0.0.0/1")", R"("192.0.2.0/x")"})
+    EXPECT_FALSE(narrows(ranges)) << ranges;
+}
+
 }  // namespace
 }  // namespace penstock::emulator::s3

@@ -234,7 +234,9 @@ std::string ExplainAction(const Call& call, const Subject& subject, std::string_
 }
 
 Error HideMissingKey(Call& call, const store::BucketRecord& bucket, Error error) {
-  if (error.code != "NoSuchKey" || IsOff(call)) return error;
+  // Directory buckets have no permission to list: who has a session may list.
+  if (error.code != "NoSuchKey" || IsOff(call) || IsDirectoryBucketName(bucket.name.value))
+    return error;
   // The check is about the bucket, as in S3: s3:prefix and other keys of lists are not present.
   const Subject subject{
       .bucket = &bucket, .bucket_name = bucket.name.value, .key = {}, .version = std::nullopt};

@@ -266,6 +266,18 @@ TEST_F(AuthorizationTest, DeleteObjectsDecidesForEachKey) {
   EXPECT_EQ(Outcome("GET /bucket/k"), "200");
 }
 
+TEST_F(AuthorizationTest, DeleteObjectsHidesMissingKeys) {
+  constexpr std::string_view kMissing =
+      "<Delete><Object><Key>missing</Key><ETag>*</ETag></Object></Delete>";
+  const auto code = [&] {
+    return s3_.SendDocument("POST /bucket?delete", std::string(kMissing)).Element("Code");
+  };
+  BeUserWith("\"s3:DeleteObject\"", "*");
+  EXPECT_EQ(code(), "AccessDenied");
+  BeUserWith("[\"s3:DeleteObject\",\"s3:ListBucket\"]", "*");
+  EXPECT_EQ(code(), "NoSuchKey");
+}
+
 TEST_F(AuthorizationTest, CopiesNeedTheSourceAndItsTags) {
   BeUserWith("\"s3:PutObject\"", "arn:aws:s3:::bucket/copy");
   EXPECT_EQ(Outcome("PUT /bucket/copy\nx-amz-copy-source: /bucket/k"), "403 AccessDenied");
@@ -356,6 +368,7 @@ TEST_F(AuthorizationTest, DirectoryBucketsNeedCreateSession) {
   BeUserWith("\"s3express:CreateSession\"",
              "arn:aws:s3express:us-east-1:123456789012:bucket/dir--*");
   EXPECT_EQ(s3_.Send("GET /dir--use1-az4--x-s3?list-type=2").status, 200);
+  EXPECT_EQ(Outcome("GET /dir--use1-az4--x-s3/missing"), "404 NoSuchKey");
   BeOtherAccount();
   EXPECT_EQ(s3_.Send("GET /dir--use1-az4--x-s3?list-type=2").status, 403);
 }

@@ -205,7 +205,8 @@ std::optional<Values> RequestContext::FindPrincipal(std::string_view name) const
     if (anonymous) return One("anonymous");
     return One(who.user_id.empty() ? who.account_id : who.user_id);
   }
-  if (name == "username") return Known(who.user_name);
+  // Sessions of roles have none (IAM User Guide, "AWS global condition context keys").
+  if (name == "username") return is_role ? std::nullopt : Known(who.user_name);
   if (name == "principalisawsservice") return One("false");
   return std::nullopt;
 }

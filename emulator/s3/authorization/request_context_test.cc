@@ -72,6 +72,7 @@ TEST_F(RequestContextTest, Principals) {
   identity_.role_arn = "arn:aws:iam::123456789012:role/r";
   EXPECT_EQ(Find("aws:PrincipalArn"), "arn:aws:iam::123456789012:role/r");
   EXPECT_EQ(Find("aws:PrincipalType"), "AssumedRole");
+  EXPECT_EQ(Find("aws:username"), "<absent>") << "sessions of roles have no user name";
   identity_ = {};
   EXPECT_EQ(Find("aws:PrincipalType"), "Anonymous");
   EXPECT_EQ(Find("aws:PrincipalAccount"), "anonymous");

@@ -165,6 +165,8 @@ std::vector<Result<store::DeleteOutcome>> DeleteEntries(Call& call,
     const std::string& version = entries[entry_indices[i]].version_id;
     const bool unknown = results[i].ok() && !results[i]->existed && !version.empty() &&
                          !store::IsIssued(VersionId(version));
+    if (!results[i].ok())
+      results[i] = HideMissingKey(call, *call.opened, std::move(results[i]).error());
     outcomes[entry_indices[i]] =
         unknown ? Result<store::DeleteOutcome>(MakeError("NoSuchVersion")) : std::move(results[i]);
   }

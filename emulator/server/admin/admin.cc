@@ -103,8 +103,10 @@ std::vector<std::pair<std::string, std::string>> ParseQuery(std::string_view tex
     text.remove_prefix(std::min(text.size(), pair.size() + 1));
     const std::size_t equals = std::min(pair.find('='), pair.size());
     const std::string_view value = pair.substr(std::min(pair.size(), equals + 1));
-    query.emplace_back(pair.substr(0, equals),
-                       s3::PercentDecode(value, {}).value_or(std::string(value)));
+    const auto decoded = [](std::string_view part) {
+      return s3::PercentDecode(part, {}).value_or(std::string(part));
+    };
+    query.emplace_back(decoded(pair.substr(0, equals)), decoded(value));
   }
   return query;
 }

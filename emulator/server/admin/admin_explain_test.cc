@@ -27,6 +27,15 @@ TEST_F(AdminExplainTest, DescribedRequestsAreDecided) {
   EXPECT_NE(response.text.find(R"("decided_by":"account-root")"), std::string::npos);
 }
 
+// HTTP libraries encode the colon.
+TEST_F(AdminExplainTest, NamesOfParametersAreDecoded) {
+  EXPECT_EQ(
+      Get("explain?principal=penstock&action=s3%3ACreateBucket&resource=arn%3Aaws%3As3%3A%3A%3Ab"
+          "&aws%3ASourceIp=192.0.2.1")
+          .status,
+      200);
+}
+
 TEST_F(AdminExplainTest, RecordedRequestsAreDecided) {
   Plain(emulator_->endpoint(), "GET", "/b/k");
   const std::string id = emulator_->ReadJournal("default")->Entries().front().request_id;
