@@ -21,6 +21,11 @@ import pytest
 import yaml
 from debian_root import BUILD, make_root, needs, run
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pytest depends on tomli
+    import tomli as tomllib
+
 ROOT = Path(__file__).resolve().parents[2]
 EXECUTABLE = BUILD / "emulator/server/penstock-emulator"
 DOCKERFILES = {name: ROOT / f"docker/{name}/Dockerfile" for name in ("emulator", "training")}
@@ -98,6 +103,18 @@ def test_the_build_context_has_what_an_image_copies(name: str) -> None:
     copied = [value.split()[0] for key, value in instructions(DOCKERFILES[name]) if key == "COPY"]
     assert copied[0] == "."
     assert set(copied[1:]) <= context
+
+
+def test_the_build_context_has_what_the_builds_read() -> None:
+    """The licence files and the readme of pyproject.toml, and the folders that CMake adds in the builds of the images."""
+    context = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    cmake = (ROOT / "CMakeLists.txt").read_text()
+    modules = re.findall(r"^set\(modules (.*)\)$", cmake, re.M)
+    modules += re.findall(r"^if\(PENSTOCK_(?:EMULATOR|PYTHON)\)\n  list\(APPEND modules (.*)\)$", cmake, re.M)
+    assert len(modules) == 3
+    folders = {module.partition("/")[0] for line in modules for module in line.split()}
+    assert {*project["license-files"], project["readme"], *folders} - context == set()
 
 
 def test_the_compose_file_runs_the_job_after_the_emulator() -> None:

@@ -35,6 +35,8 @@ def test_wheel_metadata(tmp_path, source, name, requires):
     assert metadata["Name"] == name
     assert metadata["Version"] == (ROOT / "VERSION").read_text().strip()
     assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata["Description-Content-Type"] == "text/markdown"  # PyPI shows the README; `twine check --strict` needs one
+    assert metadata.get_payload().startswith(f"# {metadata['Name'].replace('penstock', 'Penstock', name == 'penstock')}\n")
     assert [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line] == requires
 
 

@@ -31,6 +31,16 @@ def test_the_versions_of_cpython_are_those_of_the_wheels() -> None:
     assert oldest == line.split()[0]
 
 
+def test_the_readme_names_the_versions_of_cpython_that_did_not_run() -> None:
+    (table,) = (table for table in platforms_page.tables() if table["title"] == "CPython")
+    install = (ROOT / "README.md").read_text().partition("## Install")[2].partition("\n## ")[0]
+    states = {row["name"]: row["state"] for row in table["rows"] if re.fullmatch(r"\d\.\d+", row["name"])}
+    assert "not tried" not in states.values()
+    assert re.findall(r"the wheels of ([\d., ]+) were built, but not run", install) == [
+        ", ".join(name for name, state in states.items() if state != "tested")
+    ]
+
+
 def test_the_compilers_are_those_that_contributing_describes() -> None:
     known = (ROOT / "CONTRIBUTING.md").read_text()
     for name in names("Compilers"):

@@ -45,6 +45,21 @@ def commands_of_install_torch(
     return calls.read_text().splitlines()
 
 
+def test_docs_installs_packages_if_doxygen_is_missing() -> None:
+    program = """
+        set -euo pipefail
+        . tools/dev/docs.sh
+        command() { return 1; }
+        die() { echo "$1"; exit 1; }
+        ensure_docs() { PENSTOCK_DOCS_PYTHON=python3; }
+        ensure_packages() { echo packages; }
+        run_docs
+    """
+    done = subprocess.run(["bash", "-c", program], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout.splitlines()[0] == "packages"
+    assert done.stdout.splitlines()[1].startswith("doxygen is missing")
+
+
 LOOKED = "looked at https://download.pytorch.org/whl/cpu/torch/"
 
 

@@ -106,6 +106,29 @@ def test_sources_name_only_pages_that_exist() -> None:
     assert missing == []
 
 
+# Used by other distributions of the same version only; its docstring says so.
+NOT_PUBLIC = {"penstock_emulator.offline_environment"}
+
+
+def public_modules() -> set[str]:
+    found = {"penstock_conformance", "penstock_conformance.clients"}  # its other modules are the suites
+    for name in ("penstock", "penstock_emulator"):
+        package = ROOT / "bindings/python" / name
+        found |= {name, *(f"{name}.{path.parent.name}" for path in package.glob("[!_]*/__init__.py"))}
+        found |= {f"{name}.{path.stem}" for path in package.glob("[!_]*.py")}
+    return found - NOT_PUBLIC
+
+
+def test_every_public_module_is_in_the_python_reference() -> None:
+    pages = [path.read_text() for path in (DOCS / "reference/python").glob("*.md")]
+    shown = {name for page in pages for name in re.findall(r"^::: (\S+)$", page, re.M)}
+    same = {name for page in pages for name in re.findall(r"`(\S+)` has the same names", page)}
+    shown |= {name.rpartition(".")[0] for name in shown}  # the page of penstock.datapipes has its modules
+    assert public_modules() - shown - same == set()
+    index = (DOCS / "reference/python/index.md").read_text()
+    assert {path.name for path in (DOCS / "reference/python").glob("[!i]*.md")} <= set(re.findall(r"\((\w+\.md)\)", index))
+
+
 @pytest.fixture(scope="module")
 def site() -> Path:
     if not os.environ.get("PENSTOCK_DOCS_PYTHON"):

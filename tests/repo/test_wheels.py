@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 WHEELS = ROOT / "build/wheels"
@@ -73,6 +74,16 @@ def test_dev_wheels_names_a_wrong_option_and_interpreter():
         )  # fmt: skip
         assert done.returncode == 1
         assert text in done.stderr
+
+
+def test_the_workflow_gives_an_interpreter_of_each_version():
+    """`actions/setup-python` has no interpreter for a container of Debian, and --python takes a path."""
+    job = yaml.safe_load((ROOT / ".github/workflows/wheels.yml").read_text())["jobs"]["build"]
+    versions = re.search(r"^wheel_versions=\((.*)\)$", (ROOT / "tools/dev/wheels.sh").read_text(), re.M)
+    assert job["strategy"]["matrix"]["python"] == versions[1].split()
+    assert not [step for step in job["steps"] if "setup-python" in step.get("uses", "")]
+    [option] = re.findall(r"\./dev wheels --python (.*)", "\n".join(step.get("run", "") for step in job["steps"]))
+    assert option == '"$(/opt/uv/bin/uv python find --managed-python --no-project "${{ matrix.python }}")"'
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ run_docs() {
   ensure_docs
   [ -n "${PENSTOCK_DOCS_PYTHON:-}" ] || die "the documentation site needs Python 3.11 or newer; set PENSTOCK_PYTHON to one"
   [ "${1:-}" != --serve ] || exec "$PENSTOCK_DOCS_PYTHON" -m zensical serve
+  command -v doxygen >/dev/null || ensure_packages
   command -v doxygen >/dev/null || die "doxygen is missing, which makes the C++ reference; install Debian's package doxygen"
   log=$(log_file docs)
   rm -rf build/site

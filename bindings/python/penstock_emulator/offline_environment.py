@@ -1,4 +1,7 @@
-"""Environment variables that direct S3 clients to an emulator and hide any AWS account configured on the machine."""
+"""Environment variables that direct S3 clients to an emulator and hide any AWS account configured on the machine.
+
+For `penstock_conformance` of the same version. Not a public interface: programs use `emulated_s3`.
+"""
 
 from __future__ import annotations
 
