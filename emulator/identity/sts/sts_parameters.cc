@@ -79,7 +79,8 @@ Result<void> CheckPolicyArns(const auth::QueryRequest& query, std::size_t count)
 
 Result<void> CheckKnownParameters(const auth::QueryRequest& query,
                                   std::initializer_list<std::string_view> known) {
-  for (const auto& [name, value] : query.parameters) {
+  for (const auto& parameter : query.parameters) {
+    const std::string& name = parameter.first;
     const auto is_named = [&name](std::string_view each) { return Names(each, name); };
     if (name == "Action" || name == "Version" || std::any_of(known.begin(), known.end(), is_named))
       continue;
