@@ -13,7 +13,13 @@ from man_pages import EXIT_STATUS, ROOT, Entry, Page, added_pages, client_pages,
 
 PAGE = ROOT / "docs/reference/other-commands.md"
 START = "<!-- The rest comes from tools/commands_page.py. -->\n"
-TITLES = ("penstock checkpoint", "penstock simulate", "penstock conformance", "penstock-emulator fsck", "penstock-emulator health")
+TITLES = (
+    "penstock checkpoint",
+    "penstock simulate",
+    "penstock conformance",
+    "penstock-emulator fsck",
+    "penstock-emulator health",
+)
 
 
 def _cell(text: str) -> str:
