@@ -29,7 +29,7 @@ def project_urls(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.mark.parametrize(
     ("text", "folder", "expected"),
     [
-        ("[a](docs/a.md#b)", ".", f"[a]({URL}/blob/v0.1.0/docs/a.md#b)"),
+        ("[a](docs/index.md#b)", ".", f"[a]({URL}/blob/v0.1.0/docs/index.md#b)"),
         ("[a](docs/decisions/)", ".", f"[a]({URL}/tree/v0.1.0/docs/decisions)"),
         ("![a: b](docs/a.svg)", ".", f"![a: b]({URL}/raw/v0.1.0/docs/a.svg)"),
         ("[a](../../LICENSE)", "packaging/emulator", f"[a]({URL}/blob/v0.1.0/LICENSE)"),
