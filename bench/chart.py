@@ -2,6 +2,8 @@
 
     python bench/chart.py
 
+`./dev bench tls --doc docs/explanation/performance.md` draws it too.
+
 The C++ rows of the table are left out, so that the bars compare programs of one language.
 """
 
@@ -12,6 +14,7 @@ from html import escape
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+GROUP = "tls"
 TARGET = ROOT / "docs/images/benchmark.svg"
 PEERS = {"penstock from Python": "Penstock", "awscrt": "awscrt", "boto3": "boto3"}
 PANELS = (
@@ -29,7 +32,7 @@ def page_of_figures() -> Path:
 
 def recorded(text: str) -> tuple[dict[str, dict[str, float]], str]:
     """The values of the panels' rows by program, and the line of the table with date, commit and versions."""
-    table = text.partition("<!-- figures: tls -->\n")[2].partition("<!-- end of figures: tls -->")[0]
+    table = text.partition(f"<!-- figures: {GROUP} -->\n")[2].partition(f"<!-- end of figures: {GROUP} -->")[0]
     values: dict[str, dict[str, float]] = {}
     for name, _ in PANELS:
         row = next(line for line in table.splitlines() if line.startswith(f"| `{name}` "))

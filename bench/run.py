@@ -12,6 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import chart
 import doc
 from goals import GOALS
 from harness import Row
@@ -50,6 +51,16 @@ def use_real_time_priority() -> None:
         raise SystemExit(problem) from None
 
 
+def write_figures(page: Path, by_group: dict[str, list[Row]]) -> None:
+    """Writes the tables of the groups into a page, and draws the chart if it shows figures of that page."""
+    text = page.read_text()
+    for group, rows in by_group.items():
+        text = doc.replace_figures(text, group, doc.table(rows, GOALS[group]) + doc.conditions())
+    page.write_text(text)
+    if chart.GROUP in by_group and page.resolve() == chart.page_of_figures():
+        chart.main()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"one of {', '.join(GROUPS)}; default: all")
@@ -79,10 +90,7 @@ def main() -> None:
     if args.json:
         args.json.write_text(json.dumps([dataclasses.asdict(row) for row in everything], indent=2) + "\n")
     if args.doc:
-        text = args.doc.read_text()
-        for group, rows in by_group.items():
-            text = doc.replace_figures(text, group, doc.table(rows, GOALS[group]) + doc.conditions())
-        args.doc.write_text(text)
+        write_figures(args.doc, by_group)
     if failures:
         raise SystemExit("\n".join(["bench: these scenarios failed:", *failures]))
 

@@ -79,7 +79,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--admin", metavar="URL", help="admin listener of the endpoint, if it is a Penstock emulator")
     add("--admin-token", metavar="TOKEN", help="token for the admin listener; default: PENSTOCK_ADMIN_TOKEN")
     add("--second-access-key", metavar="ID", help="credentials of another account, for the wire cases that need one")
-    add("--second-secret-key", metavar="SECRET")
+    add("--second-secret-key", metavar="SECRET", help="secret key of that account")
     add("--ca", metavar="FILE", help="PEM certificates to trust over HTTPS; default: AWS_CA_BUNDLE, or the system's")
     add(
         "--client",

@@ -63,7 +63,7 @@ def test_the_package_has_the_stripped_executable_and_its_configuration(package: 
     files = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file()}
     doc = {f"usr/share/doc/penstock-emulator/{name}" for name in ("changelog.gz", "copyright")}
     control = {f"DEBIAN/{name}" for name in ("conffiles", "control", "md5sums", "postinst", "postrm", "prerm")}
-    manuals = {f"usr/share/man/man1/penstock-emulator{name}.1.gz" for name in ("", "-fsck")} | {
+    manuals = {f"usr/share/man/man1/penstock-emulator{name}.1.gz" for name in ("", "-fsck", "-health")} | {
         "usr/share/bash-completion/completions/penstock-emulator",
         "usr/share/fish/vendor_completions.d/penstock-emulator.fish",
         "usr/share/zsh/vendor-completions/_penstock-emulator",

@@ -17,7 +17,7 @@ def environment(monkeypatch):
     monkeypatch.setenv("PENSTOCK_BUILD_DIR", "build")
     monkeypatch.syspath_prepend(str(BENCH))
     yield
-    for name in ("doc", "goals", "harness", "scenarios"):
+    for name in ("chart", "doc", "goals", "harness", "run", "scenarios"):
         sys.modules.pop(name, None)
 
 
@@ -51,6 +51,22 @@ def test_rows_are_compared_with_bounds_and_with_peers(monkeypatch):
 )
 def test_a_unit_has_a_better_direction(unit, better):
     assert importlib.import_module("scenarios").direction(unit) == better
+
+
+def test_the_chart_is_drawn_with_its_table(monkeypatch, tmp_path):
+    chart, run = importlib.import_module("chart"), importlib.import_module("run")
+    page = tmp_path / "performance.md"
+    page.write_text(chart.page_of_figures().read_text())
+    drawn: list[str] = []
+    monkeypatch.setattr(chart, "main", lambda: drawn.append("chart"))
+    monkeypatch.setattr(run.doc, "table", lambda rows, goals: "")
+    run.write_figures(page, {"tls": []})
+    assert drawn == [], "figures of another file"
+    monkeypatch.setattr(chart, "page_of_figures", lambda: page)
+    run.write_figures(page, {"client": []})
+    assert drawn == []
+    run.write_figures(page, {"tls": []})
+    assert drawn == ["chart"]
 
 
 def test_every_row_of_the_document_has_a_scenario_a_language_a_latency_and_a_date():

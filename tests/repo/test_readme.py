@@ -77,5 +77,16 @@ def test_the_chart_shows_the_recorded_figures(monkeypatch: pytest.MonkeyPatch) -
     assert chart.TARGET.read_text() == chart.drawing(chart.page_of_figures().read_text()), "run python bench/chart.py"
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/explanation/performance.md"])
+def test_the_text_of_the_chart_has_its_figures(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    import chart
+
+    values, _ = chart.recorded(chart.page_of_figures().read_text())
+    (text,) = re.findall(r"^!\[(.*)\]\(.*/benchmark\.svg\)$", (ROOT / page).read_text(), re.M)
+    figures = {f"{value:g}" for by_program in values.values() for value in by_program.values()}
+    assert figures <= set(re.findall(r"\d+(?:\.\d+)?", text))
+
+
 def test_the_recording_is_small() -> None:
     assert (ROOT / "docs/images/demo.svg").stat().st_size < 300_000

@@ -88,7 +88,8 @@ def test_the_workflow_gives_an_interpreter_of_each_version():
 
 @pytest.fixture(scope="module")
 def built():
-    subprocess.run([ROOT / "dev", "wheels", "--python", sys.executable], check=True)
+    address = {"PENSTOCK_REPOSITORY_URL": "https://github.com/owner/name"}
+    subprocess.run([ROOT / "dev", "wheels", "--python", sys.executable], check=True, env=dict(os.environ) | address)
     return {wheel.name.split("-")[0]: wheel for wheel in WHEELS.glob("*.whl")}
 
 
@@ -96,6 +97,10 @@ def built():
 @pytest.mark.timeout(3600)
 def test_wheels_need_only_the_c_library(built, tmp_path):
     assert set(built) == {"penstock", "penstock_emulator", "penstock_conformance"}
+    for wheel_file in built.values():
+        with zipfile.ZipFile(wheel_file) as wheel:
+            [metadata] = [file for file in wheel.namelist() if file.endswith(".dist-info/METADATA")]
+            assert "\nProject-URL: Repository, https://github.com/owner/name\n" in wheel.read(metadata).decode()
     for name in ("penstock", "penstock_emulator"):
         assert built[name].name.endswith("-manylinux_2_34_x86_64.whl")
         with zipfile.ZipFile(built[name]) as wheel:

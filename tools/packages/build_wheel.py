@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pybind11
+from project_urls import VARIABLE, add_urls, checked
 from scikit_build_core.build import build_wheel
 from third_party import licenses
 
@@ -41,6 +42,9 @@ def main() -> None:
     parser.add_argument("--build-dir", type=Path, required=True, help="build folder; other interpreters may have used it")
     parser.add_argument("--static", type=Path, required=True, help="folder of tools/packages/static_dependencies.sh")
     arguments = parser.parse_args()
+    url = os.environ.get(VARIABLE)
+    if url:
+        checked(url)
     output, static, build_dir = arguments.output.resolve(), arguments.static.resolve(), arguments.build_dir.resolve()
     settings = {
         "build-dir": str(build_dir),
@@ -49,8 +53,11 @@ def main() -> None:
         "cmake.define.pybind11_DIR": pybind11.get_cmake_dir(),
     }
     (build_dir / "CMakeCache.txt").unlink(missing_ok=True)  # has the headers of the interpreter before
-    os.chdir(arguments.project)
+    project = arguments.project.resolve()
+    os.chdir(project)
     name = build_wheel(str(output), settings)
+    if url:
+        add_urls(output / name, url, project.relative_to(TOOLS.parent).as_posix())
     package, version = name.split("-")[:2]
     distribution = package.replace("_", "-")
     added = []

@@ -26,8 +26,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "number of refused requests for each prefix strategy. Needs neither AWS nor the emulator.",
     )
     add = parser.add_argument
-    add("--operation", choices=("save", "load", "list"), default="save")
-    add("--ranks", type=int, default=8, metavar="N")
+    add("--operation", choices=("save", "load", "list"), default="save", help="what the job does (default: save)")
+    add("--ranks", type=int, default=8, metavar="N", help="number of processes of the job (default: 8)")
     add(
         "--strategy",
         action="append",
@@ -36,7 +36,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     add("--prefix", action="append", dest="prefixes", metavar="TEXT", help="a prefix of round-robin; repeat for more")
     add("--prefix-count", type=int, metavar="N", help="number of prefixes of binary and hex (default: one per rank)")
-    add("--files-per-rank", type=int, default=1, metavar="N")
+    add("--files-per-rank", type=int, default=1, metavar="N", help="number of files of each rank (default: 1)")
     add("--file-size", type=size, default=1 << 30, metavar="SIZE", dest="file_bytes", help="default: 1GiB")
     add("--part-size", type=size, default=32 << 20, metavar="SIZE", dest="part_bytes", help="default: 32MiB")
     add("--connections", type=int, default=8, metavar="N", dest="connections_per_rank", help="per rank (default: 8)")
@@ -67,7 +67,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="NAME",
         help="retry behaviour: standard, legacy, adaptive, crt (s3torchconnector), penstock",
     )
-    add("--seed", type=int, default=1, metavar="N")
+    add("--seed", type=int, default=1, metavar="N", help="seed of the simulated delays (default: 1)")
     add("--json", action="store_true", help="print the reports as JSON")
     add("--plot", metavar="FILE", help="write a chart: .html, or .png with matplotlib")
     parser.set_defaults(run=_simulate)
