@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 _OPTION = re.compile(
-    r"^  (?:-h,)?--([a-z-]+)(?: (TEXT|INT|UINT|FLOAT)(?::\{(.*?)\})?(?:=(\S+))?)?( \.\.\.)?(?: Excludes: \S+)?\s*(.*)$"
+    r"^  (?:-h,)?--([a-z-]+)(?: (TEXT|INT|UINT|FLOAT)(?::\{(.*?)\}|:INT in \[.*?\])?(?:=(\S+))?)?( \.\.\.)?"
+    r"(?: Excludes: \S+)?(?: \(Env:\w+\))?\s*(.*)$"
 )
 _MEBIBYTE = 1 << 20
 
@@ -28,7 +29,8 @@ class Option(NamedTuple):
 def help_text(*words: str) -> str:
     """Returns what the built penstock-emulator prints with these words and --help."""
     program = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
-    return subprocess.run([str(program), *words, "--help"], check=True, capture_output=True, text=True).stdout
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_EMULATOR_")}  # health reads them
+    return subprocess.run([str(program), *words, "--help"], check=True, capture_output=True, text=True, env=own).stdout
 
 
 def options(text: str) -> list[Option]:

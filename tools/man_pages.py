@@ -30,6 +30,7 @@ EXIT_STATUS = [
     ("130", "Ctrl-C"),
 ]
 EMULATOR_STATUS = [("0", "stopped by SIGINT, SIGTERM or SIGHUP"), ("1", "the emulator cannot start"), ("2", "wrong arguments")]
+HEALTH_STATUS = [("0", "healthy"), ("1", "not healthy, or no emulator responds"), ("2", "wrong arguments")]
 FSCK_STATUS = [("0", "clean"), ("1", "damage"), ("2", "not checked, or wrong arguments")]
 _ROFF = {"\\": "\\e", "-": "\\-", "~": "\\(ti", "^": "\\(ha", "`": "\\(ga", "'": "\\(aq"}
 
@@ -170,6 +171,7 @@ def emulator_pages() -> list[Page]:
     for words, summary, status in (
         ((), "an S3 emulator for development and tests", EMULATOR_STATUS),
         (("fsck",), "checks a data directory of the emulator", FSCK_STATUS),
+        (("health",), "asks a running emulator whether it serves", HEALTH_STATUS),
     ):
         text = help_text(*words)
         found = options(text)

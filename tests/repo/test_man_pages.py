@@ -54,11 +54,11 @@ def parsers() -> dict[str, argparse.ArgumentParser]:
 
 
 def test_each_command_has_a_page(folder) -> None:
-    programs = {"penstock-emulator", "penstock-emulator-fsck"}
+    programs = {"penstock-emulator", "penstock-emulator-fsck", "penstock-emulator-health"}
     assert {path.stem for path in folder.iterdir()} == parsers().keys() | programs
 
 
-@pytest.mark.parametrize("name", [*parsers(), "penstock-emulator", "penstock-emulator-fsck"])
+@pytest.mark.parametrize("name", [*parsers(), "penstock-emulator", "penstock-emulator-fsck", "penstock-emulator-health"])
 def test_a_page_renders_and_names_each_option(folder, name) -> None:
     text = rendered(folder / f"{name}.1")
     assert re.search(rf"^ +{name} - \S", text, re.M)

@@ -106,7 +106,14 @@ def commands() -> None:
 def manuals() -> None:
     share = Path(sys.prefix, "share")
     pages = {page.stem for page in share.glob("man/man1/*.1")}
-    assert pages >= {"penstock", "penstock-cp", "penstock-simulate", "penstock-emulator", "penstock-emulator-fsck"}, pages
+    assert pages >= {
+        "penstock",
+        "penstock-cp",
+        "penstock-simulate",
+        "penstock-emulator",
+        "penstock-emulator-fsck",
+        "penstock-emulator-health",
+    }, pages
     script = share / "bash-completion/completions/penstock-emulator"
     subprocess.run(["bash", "-c", 'source "$0" && complete -p penstock-emulator >/dev/null', script], check=True)
     assert "compdef" in (share / "zsh/site-functions/_penstock-emulator").read_text(encoding="utf-8")
