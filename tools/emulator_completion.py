@@ -43,11 +43,15 @@ _penstock_emulator() {{
     fi
     return
   fi
+  if [[ ${{COMP_WORDS[1]}} = health ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "{health}" -- "$current")
+    return
+  fi
   case $previous in
 {cases}
   esac
   words="{options}"
-  [[ $COMP_CWORD = 1 ]] && words+=" fsck"
+  [[ $COMP_CWORD = 1 ]] && words+=" fsck health"
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }}
 complete -F _penstock_emulator penstock-emulator
@@ -59,8 +63,10 @@ _BASH_CASE = """    {names})
 _ZSH = """#compdef penstock-emulator
 if [[ $words[2] == fsck ]]; then
   _arguments '1:command:(fsck)' '2:directory:_files -/' {fsck}
+elif [[ $words[2] == health ]]; then
+  _arguments '1:command:(health)' {health}
 else
-  _arguments '::command:(fsck)' {options}
+  _arguments '::command:(fsck health)' {options}
 fi
 """
 
@@ -69,7 +75,7 @@ def _words(found: list[Option]) -> str:
     return " ".join(["--help", *(f"--{option.name}" for option in found)])
 
 
-def bash(main: list[Option], fsck: list[Option]) -> str:
+def bash(main: list[Option], fsck: list[Option], health: list[Option]) -> str:
     actions: dict[str, list[str]] = {}
     for option in main:
         steps = []
@@ -82,10 +88,10 @@ def bash(main: list[Option], fsck: list[Option]) -> str:
         if option.value:
             actions.setdefault("\n      ".join(steps) or ":", []).append(f"--{option.name}")
     cases = "\n".join(_BASH_CASE.format(names="|".join(names), action=action) for action, names in actions.items())
-    return _BASH.format(cases=cases, options=_words([*main, _VERSION]), fsck=_words(fsck))
+    return _BASH.format(cases=cases, options=_words([*main, _VERSION]), fsck=_words(fsck), health=_words(health))
 
 
-def zsh(main: list[Option], fsck: list[Option]) -> str:
+def zsh(main: list[Option], fsck: list[Option], health: list[Option]) -> str:
     def quoted(option: Option) -> str:
         meaning = "".join(f"\\{each}" if each in "[]:\\" else each for each in option.meaning)
         values = option.choices or VALUES.get(option.name, ())
@@ -98,20 +104,23 @@ def zsh(main: list[Option], fsck: list[Option]) -> str:
         equals, value = ("=", f":{option.value.lower()}:{action}") if option.value else ("", "")
         return "'" + f"{repeats}--{option.name}{equals}[{meaning}]{value}".replace("'", "'\\''") + "'"
 
-    return _ZSH.format(
-        options=" \\\n    ".join(map(quoted, [*main, _HELP, _VERSION])), fsck=" \\\n    ".join(map(quoted, [*fsck, _HELP]))
-    )
+    def lines(found: list[Option]) -> str:
+        return " \\\n    ".join(map(quoted, found))
+
+    return _ZSH.format(options=lines([*main, _HELP, _VERSION]), fsck=lines([*fsck, _HELP]), health=lines([*health, _HELP]))
 
 
-def fish(main: list[Option], fsck: list[Option]) -> str:
+def fish(main: list[Option], fsck: list[Option], health: list[Option]) -> str:
     lines = [
         "complete -c penstock-emulator -f -n __fish_is_first_token -a fsck -d 'check a data directory'",
+        "complete -c penstock-emulator -f -n __fish_is_first_token -a health -d 'check that an emulator serves'",
         "complete -c penstock-emulator -f",
         "complete -c penstock-emulator -n '__fish_seen_subcommand_from fsck' -a '(__fish_complete_directories)'",
     ]
     for condition, found in (
-        ("not __fish_seen_subcommand_from fsck", [*main, _VERSION]),
+        ("not __fish_seen_subcommand_from fsck health", [*main, _VERSION]),
         ("__fish_seen_subcommand_from fsck", fsck),
+        ("__fish_seen_subcommand_from health", health),
     ):
         for option in [*found, _HELP]:
             values = " ".join(option.choices or VALUES.get(option.name, ()))
@@ -131,7 +140,7 @@ SHELLS = {"bash": bash, "zsh": zsh, "fish": fish}
 
 def script(shell: str) -> str:
     """Returns the script for a shell, one of `SHELLS`."""
-    return SHELLS[shell](options(help_text()), options(help_text("fsck")))
+    return SHELLS[shell](*(options(help_text(*words)) for words in ((), ("fsck",), ("health",))))
 
 
 if __name__ == "__main__":

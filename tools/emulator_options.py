@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 _OPTION = re.compile(
     r"^  (?:-h,)?--([a-z-]+)(?: (TEXT|INT|UINT|FLOAT)(?::\{(.*?)\}|:INT in \[.*?\])?(?:=(\S+))?)?( \.\.\.)?"
-    r"(?: \(Env:\w+\))?(?: Excludes: \S+)?\s*(.*)$"
+    r"(?: \(Env:\w+\)| Excludes: \S+)*\s*(.*)$"
 )
 _MEBIBYTE = 1 << 20
 

@@ -30,7 +30,7 @@ EXIT_STATUS = [
     ("130", "Ctrl-C"),
 ]
 EMULATOR_STATUS = [("0", "stopped by SIGINT, SIGTERM or SIGHUP"), ("1", "the emulator cannot start"), ("2", "wrong arguments")]
-HEALTH_STATUS = [("0", "healthy"), ("1", "not healthy"), ("2", "wrong arguments")]
+HEALTH_STATUS = [("0", "healthy"), ("1", "not healthy, or no emulator responds"), ("2", "wrong arguments")]
 FSCK_STATUS = [("0", "clean"), ("1", "damage"), ("2", "not checked, or wrong arguments")]
 _ROFF = {"\\": "\\e", "-": "\\-", "~": "\\(ti", "^": "\\(ha", "`": "\\(ga", "'": "\\(aq"}
 

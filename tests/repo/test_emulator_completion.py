@@ -56,6 +56,9 @@ def complete(tmp_path):
         (["fsck", "--ac"], ["--accept-loss"]),
         (["fsck", "a"], ["a folder"]),
         (["fsck", "--port"], []),
+        (["h"], ["health"]),
+        (["health", "--j"], ["--json"]),
+        (["health", "--data"], []),
     ],
 )
 def test_bash_completes_options_and_values(complete, words, offered) -> None:
@@ -65,6 +68,7 @@ def test_bash_completes_options_and_values(complete, words, offered) -> None:
 def test_bash_offers_every_option(complete) -> None:
     assert complete("--") == sorted([*(f"--{each.name}" for each in options(help_text())), "--help", "--version"])
     assert complete("fsck", "--") == sorted([*(f"--{each.name}" for each in options(help_text("fsck"))), "--help"])
+    assert complete("health", "--") == ["--help", "--host", "--json", "--port"]
 
 
 def test_files_and_values_are_those_of_options() -> None:
@@ -76,7 +80,8 @@ def test_files_and_values_are_those_of_options() -> None:
 def test_the_scripts_of_other_shells_have_every_option(shell, tmp_path) -> None:
     script = emulator_completion.script(shell)
     flag = "--{}" if shell == "zsh" else "-l {} "
-    assert [each.name for each in options(help_text()) + options(help_text("fsck")) if flag.format(each.name) not in script] == []
+    found = [each.name for words in ((), ("fsck",), ("health",)) for each in options(help_text(*words))]
+    assert [name for name in found if flag.format(name) not in script] == []
     if shutil.which(shell):
         (tmp_path / "script").write_text(script)
         subprocess.run([shell, "-n", "script"], cwd=tmp_path, check=True)

@@ -1,4 +1,4 @@
-"""Values of command-line options: sizes, ages and times."""
+"""Sizes, durations, ages and times in options of commands and in arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ _UNITS = {"": 1, "b": 1} | {f"{prefix}b": 1000**power for power, prefix in enume
 _UNITS |= {f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)}
 _SIZE_LIMIT = 1 << 63
 _LAST_SECOND = 253_402_300_799  # of the year 9999
-_UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
+_DURATION = re.compile(r"([0-9]{1,99}(?:\.[0-9]{1,6})?) *([a-zA-Z]+)")
+_UPPER_BOUND_S = 1e9  # exclusive, as for the durations of S3ClientConfig
 
 
 def size(text: str) -> int:
@@ -36,11 +38,26 @@ def bandwidth(text: str) -> int:
     return found
 
 
+def duration(text: str) -> float:
+    """Parses a duration such as "250ms", "5s", "1.5 m", "2h", or a number of seconds. Returns seconds."""
+    match = _DURATION.fullmatch(text)
+    factor = _UNITS_MS.get(match[2].lower()) if match else None
+    try:
+        seconds = float(match[1]) * factor / 1000 if match and factor else float(text)
+    except ValueError:
+        seconds = -1.0
+    if 0 <= seconds < _UPPER_BOUND_S:
+        return seconds
+    raise argparse.ArgumentTypeError(
+        f"invalid duration '{text}': expected less than 1e9 seconds, a number or for example 250ms, 5s, 30m, 2h or 7d"
+    )
+
+
 def age(text: str) -> float:
     """Parses an age such as "90s", "30m", "36h", "7d" or "2w". Returns seconds."""
     number, unit = text[:-1], text[-1:]
     try:
-        seconds = float(number) * _UNITS_S[unit]
+        seconds = float(number) * _UNITS_MS[unit] / 1000
     except (KeyError, ValueError):
         raise argparse.ArgumentTypeError(f"invalid age '{text}': expected for example 30m, 36h or 7d") from None
     if not 0 <= seconds < float("inf"):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from types import NoneType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ._exceptions import S3InvalidArgumentError
 
@@ -20,10 +23,12 @@ MAX_ATTEMPTS = 64
 MIN_CACHE_SIZE = 16 * 1024**2
 
 
-_OPTIONAL_TEXT, _NUMBER = (str, NoneType), (int,)
+_Number = TypeVar("_Number")
+
+_OPTIONAL_TEXT, _SIZE, _DURATION = (str, NoneType), (int, str, NoneType), (int, float, str, NoneType)
 _TYPES: dict[str, tuple[type, ...]] = {
     "throughput_target_gbps": (int, float, NoneType),
-    "part_size": (int, NoneType),
+    "part_size": _SIZE,
     "unsigned": (bool,),
     "force_path_style": (bool,),
     "max_attempts": (int, NoneType),
@@ -32,16 +37,15 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "access_key_id": _OPTIONAL_TEXT,
     "secret_access_key": _OPTIONAL_TEXT,
     "session_token": _OPTIONAL_TEXT,
-    "look_ahead_bytes": _NUMBER,
+    "look_ahead_bytes": (int, str),
     "listing_delimiter": _OPTIONAL_TEXT,
     "retry_mode": _OPTIONAL_TEXT,
-    "attempt_timeout": (int, float, NoneType),
-    "operation_timeout": (int, float, NoneType),
-    "low_speed_limit": (int, NoneType),
-    "connect_timeout": (int, float, NoneType),
-    "idle_timeout": (int, float, NoneType),
+    "attempt_timeout": _DURATION,
+    "operation_timeout": _DURATION,
+    "low_speed_limit": _SIZE,
+    "connect_timeout": _DURATION,
+    "idle_timeout": _DURATION,
     "sse_customer_key": (bytes, NoneType),
-    "cache_size": (int, str, NoneType),
 }
 # Each is True, False, or None: taken from the environment or the profile.
 _FLAGS = (
@@ -55,8 +59,13 @@ _FLAGS = (
 )
 _TYPES |= dict.fromkeys(_FLAGS, (bool, NoneType))
 # Numbers that None leaves to the default, with their least and largest values.
-_NUMBERS = {"io_threads": (1, 64), "max_connections": (1, 4096), "max_bytes_per_second": (65_536, 2**63 - 1)}
-_TYPES |= dict.fromkeys(_NUMBERS, (int, NoneType))
+_NUMBERS = {
+    "io_threads": (1, 64),
+    "max_connections": (1, 4096),
+    "max_bytes_per_second": (65_536, 2**63 - 1),
+    "cache_size": (MIN_CACHE_SIZE, 2**63 - 1),
+}
+_TYPES |= dict.fromkeys(_NUMBERS, (int, NoneType)) | dict.fromkeys(("max_bytes_per_second", "cache_size"), _SIZE)
 # Texts that None leaves to the environment, the profile or the default.
 _TEXTS = (
     "ca_bundle_path",
@@ -79,6 +88,7 @@ _TIMEOUTS = {
     "connect_timeout": "10 s",
     "idle_timeout": "30 s",
 }
+_SIZES = ("part_size", "look_ahead_bytes", "low_speed_limit", "max_bytes_per_second", "cache_size")
 _UPPER_BOUND = 1e9  # exclusive; for numbers without a limit of their own
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 RETRY_MODES = ("tuned", "legacy", "standard", "adaptive")
@@ -91,6 +101,42 @@ def check_type(name: str, value: object, types: tuple[type, ...]) -> None:
         return
     wanted = " or ".join("None" if t is NoneType else t.__name__ for t in types)
     raise TypeError(f"{name} must be {wanted}, not {type(value).__name__}")
+
+
+def size_of(name: str, value: _Number | str) -> _Number:
+    """Returns `value`, or the bytes of a text such as ``"64MiB"``. Raises S3InvalidArgumentError for another text."""
+    if not isinstance(value, str):
+        return value
+    from ._argument_values import size
+
+    return cast("_Number", _parsed(name, value, size, 'a number of bytes, or a text such as "64MiB" or "1.5GB"'))
+
+
+def seconds_of(name: str, value: _Number | str) -> _Number:
+    """Returns `value`, or the seconds of a text such as ``"250ms"``. Raises S3InvalidArgumentError for another text."""
+    if not isinstance(value, str):
+        return value
+    from ._argument_values import duration
+
+    return cast("_Number", _parsed(name, value, duration, 'a number of seconds, or a text such as "250ms", "5s" or "2h"'))
+
+
+def _parsed(name: str, text: str, parse: Callable[[str], float], expected: str) -> float:
+    from argparse import ArgumentTypeError
+
+    try:
+        number = parse(text)
+    except ArgumentTypeError:
+        raise S3InvalidArgumentError(f"{name} must be {expected}; not {text!r}") from None
+    return int(number) if number == int(number) else number
+
+
+def with_numbers(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Returns the arguments of a call, with numbers instead of texts such as ``"64MiB"`` and ``"5s"``."""
+    for name, number_of in (("part_size", size_of), ("timeout", seconds_of), ("expires_in", seconds_of)):
+        if isinstance(arguments.get(name), str):
+            arguments = {**arguments, name: number_of(name, arguments[name])}
+    return arguments
 
 
 def check_callable(name: str, value: object) -> None:
@@ -116,26 +162,12 @@ def endpoint_of_environment() -> str:
     return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
 
 
-def _cache_bytes(size: int | str) -> int:
-    """Returns the number of bytes of a `cache_size`. Raises S3InvalidArgumentError for an invalid one."""
-    from argparse import ArgumentTypeError
-
-    from ._argument_values import size as parsed
-
-    try:
-        count = parsed(size) if isinstance(size, str) else size
-    except ArgumentTypeError:
-        count = 0
-    if not MIN_CACHE_SIZE <= count < 2**63:
-        raise S3InvalidArgumentError(
-            f'cache_size must be at least 16 MiB: a number of bytes, or a text such as "500GB" or "1.5TiB"; not {size!r}'
-        )
-    return count
-
-
 @dataclass(frozen=True)
 class S3ClientConfig:
     """Configuration of an :class:`~penstock.S3Client`. Immutable; fields may be passed by position, in this order.
+
+    Sizes are bytes, or texts such as ``"64MiB"`` (powers of 1024) and ``"10GB"`` (powers of 1000). Durations are seconds, or
+    texts such as ``"250ms"``, ``"5s"``, ``"2m"`` and ``"1h"``. The field then has the number.
 
     Attributes:
         throughput_target_gbps: Target throughput in Gbit/s: one connection per object for each 0.4 Gbit/s, at most 64. None: the
@@ -218,7 +250,7 @@ class S3ClientConfig:
             `observer`, and the call waits for it, at most 30 s. An exception counts as None and is logged.
         cache: A directory on a local disk where all processes of the node cache the bytes that they read, as an absolute path.
             docs/how-to/node-cache.md lists its guarantees. None: ``PENSTOCK_CACHE_DIR``, else no cache. ``""``: no cache.
-        cache_size: The most bytes on that disk, at least 16 MiB, as a number or a text such as ``"500GB"``. None:
+        cache_size: The most bytes on that disk, at least 16 MiB. None:
             ``PENSTOCK_CACHE_SIZE``, else what is free, less 5 % of the disk. Checked by :meth:`validate`.
         addressing_style: ``"path"``: ``host/bucket/key``. ``"virtual"``: ``bucket.host/key``, except at an IP address and for
             names that cannot be a label of a host name. ``"auto"``: virtual at AWS's host names, path at those of other
@@ -230,14 +262,14 @@ class S3ClientConfig:
 
     Raises:
         ValueError: `requester_pays` and `unsigned` are both set, only one of `access_key_id` and `secret_access_key` is given,
-            `look_ahead_bytes` is negative, `no_proxy` is given without `proxy`, or `force_path_style` with another
+            `look_ahead_bytes` is negative or not a size, `no_proxy` is given without `proxy`, or `force_path_style` with another
             `addressing_style`.
 
     Source: ``s3torchconnector.S3ClientConfig``.
     """
 
     throughput_target_gbps: float | None = None
-    part_size: int | None = None
+    part_size: int | str | None = None
     unsigned: bool = False
     force_path_style: bool = False
     max_attempts: int | None = None
@@ -246,7 +278,7 @@ class S3ClientConfig:
     access_key_id: str | None = None
     secret_access_key: str | None = field(default=None, repr=False)
     session_token: str | None = field(default=None, repr=False)
-    look_ahead_bytes: int = 128 * 1024 * 1024
+    look_ahead_bytes: int | str = 128 * 1024 * 1024
     listing_delimiter: str | None = None
     use_fips_endpoint: bool | None = None
     use_dualstack_endpoint: bool | None = None
@@ -255,12 +287,12 @@ class S3ClientConfig:
     disable_multi_region_access_points: bool | None = None
     disable_s3_express_session_auth: bool | None = None
     retry_mode: str | None = None
-    attempt_timeout: float | None = None
-    operation_timeout: float | None = None
-    low_speed_limit: int | None = None
+    attempt_timeout: float | str | None = None
+    operation_timeout: float | str | None = None
+    low_speed_limit: int | str | None = None
     hedge_reads: bool | None = None
-    connect_timeout: float | None = None
-    idle_timeout: float | None = None
+    connect_timeout: float | str | None = None
+    idle_timeout: float | str | None = None
     proxy: str | None = field(default=None, repr=False)
     no_proxy: str | None = None
     ca_bundle_path: str | None = None
@@ -270,7 +302,7 @@ class S3ClientConfig:
     client_key_password: str | None = field(default=None, repr=False)
     io_threads: int | None = None
     max_connections: int | None = None
-    max_bytes_per_second: int | None = None
+    max_bytes_per_second: int | str | None = None
     upload_checksums: str | None = None
     download_checksums: str | None = None
     sse_customer_key: bytes | None = field(default=None, repr=False)
@@ -294,9 +326,21 @@ class S3ClientConfig:
             raise ValueError(
                 f"force_path_style=True and addressing_style={self.addressing_style!r} contradict each other; give one of them"
             )
-        check_type("S3ClientConfig.look_ahead_bytes", self.look_ahead_bytes, _NUMBER)
-        if self.look_ahead_bytes < 0:
+        check_type("S3ClientConfig.look_ahead_bytes", self.look_ahead_bytes, _TYPES["look_ahead_bytes"])
+        for name, number_of in self._units:
+            with contextlib.suppress(S3InvalidArgumentError):  # validate() raises it
+                object.__setattr__(self, name, number_of(name, getattr(self, name)))
+        if self._look_ahead < 0:
             raise ValueError(f"look_ahead_bytes must be 0 (no look-ahead) or a number of bytes, not {self.look_ahead_bytes}")
+
+    @property
+    def _units(self) -> Iterator[tuple[str, Callable[[str, Any], Any]]]:
+        """The fields with units, and their parsers."""
+        return chain(((name, size_of) for name in _SIZES), ((name, seconds_of) for name in _TIMEOUTS))
+
+    @property
+    def _look_ahead(self) -> int:
+        return size_of("look_ahead_bytes", self.look_ahead_bytes)
 
     @property
     def _flags(self) -> dict[str, bool]:
@@ -305,9 +349,8 @@ class S3ClientConfig:
 
     @property
     def _numbers(self) -> dict[str, int]:
-        """The numbers of `_NUMBERS` that are not None, and the bytes of `cache_size`."""
-        numbers = {name: value for name in _NUMBERS if (value := getattr(self, name)) is not None}
-        return numbers if self.cache_size is None else numbers | {"cache_size": _cache_bytes(self.cache_size)}
+        """The numbers of `_NUMBERS` that are not None."""
+        return {name: value for name in _NUMBERS if (value := getattr(self, name)) is not None}
 
     @property
     def _texts(self) -> dict[str, str]:
@@ -326,6 +369,9 @@ class S3ClientConfig:
             check_type(f"S3ClientConfig.{name}", value, types)
             if isinstance(value, str):
                 check_text(f"S3ClientConfig.{name}", value)
+        part_size, low_speed_limit = size_of("part_size", self.part_size), size_of("low_speed_limit", self.low_speed_limit)
+        for name, number_of in self._units:
+            number_of(name, getattr(self, name))
         if self.sse_customer_key is not None and len(self.sse_customer_key) != 32:
             raise S3InvalidArgumentError(f"sse_customer_key must have 32 bytes, not {len(self.sse_customer_key)}")
         check_callable("S3ClientConfig.observer", self.observer)
@@ -334,9 +380,9 @@ class S3ClientConfig:
             raise S3InvalidArgumentError(
                 f"throughput_target_gbps must be more than 0 and less than 1e9 Gbit/s, not {self.throughput_target_gbps}"
             )
-        if self.part_size is not None and not MIN_PART_SIZE <= self.part_size <= MAX_PART_SIZE:
+        if part_size is not None and not MIN_PART_SIZE <= part_size <= MAX_PART_SIZE:
             raise S3InvalidArgumentError(
-                f"invalid configuration: part size must be at between 5MiB and 5GiB, not {self.part_size} bytes;"
+                f"invalid configuration: part size must be at between 5MiB and 5GiB, not {part_size} bytes;"
                 " set S3ClientConfig.part_size"
             )
         if self.max_attempts is not None and not 1 <= self.max_attempts <= MAX_ATTEMPTS:
@@ -359,9 +405,7 @@ class S3ClientConfig:
             number = getattr(self, name)
             if number is not None and not least <= number <= most:
                 raise S3InvalidArgumentError(f"{name} must be None or {least} to {most}, not {number}")
-        if self.cache_size is not None:
-            _cache_bytes(self.cache_size)
-        if self.low_speed_limit is not None and not 0 <= self.low_speed_limit < 2**63:
+        if low_speed_limit is not None and not 0 <= low_speed_limit < 2**63:
             raise S3InvalidArgumentError(
-                f"low_speed_limit must be None (1024), 0 (no limit) or bytes per second, not {self.low_speed_limit}"
+                f"low_speed_limit must be None (1024), 0 (no limit) or bytes per second, not {low_speed_limit}"
             )

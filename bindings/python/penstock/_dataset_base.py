@@ -62,4 +62,4 @@ class S3DatasetBase:
 
     def _prefetch(self, objects: Iterable[S3BucketKeyData]) -> Prefetcher:
         client = self._get_client()
-        return Prefetcher(client, objects, self._reader_constructor, client.s3client_config.look_ahead_bytes)
+        return Prefetcher(client, objects, self._reader_constructor, client.s3client_config._look_ahead)

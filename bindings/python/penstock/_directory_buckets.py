@@ -6,7 +6,7 @@ from types import NoneType
 
 from . import _core
 from ._append import DEFAULT_BUFFER_SIZE, S3AppendWriter
-from ._config import check_type
+from ._config import check_type, size_of
 from ._logs import Logger
 from ._objects import checked_etag
 from ._session import Session
@@ -94,24 +94,25 @@ class DirectoryBuckets(Session):
             client_token=client_token or "",
         )
 
-    def append_object(self, bucket: str, key: str, *, buffer_size: int = DEFAULT_BUFFER_SIZE) -> S3AppendWriter:
+    def append_object(self, bucket: str, key: str, *, buffer_size: int | str = DEFAULT_BUFFER_SIZE) -> S3AppendWriter:
         """Returns a writer that appends to an object of a directory bucket. The first append creates a missing object.
 
         Sends one HEAD request now. The writer then sends one request for each `buffer_size` bytes, ``flush`` and ``close``, and
         after a lost response one or two more to check the object.
 
         Args:
-            buffer_size: Bytes to buffer before each append, 1 or more.
+            buffer_size: Bytes to buffer before each append, 1 or more, or a text such as ``"1MiB"``.
 
         Raises:
             ValueError: `buffer_size` is less than 1.
             S3Exception: `bucket` is a general purpose bucket, or the HEAD request failed.
         """
         log.debug("append to s3://%s/%s", bucket, key)
-        check_type("buffer_size", buffer_size, (int,))
-        if buffer_size < 1:
+        check_type("buffer_size", buffer_size, (int, str))
+        size = size_of("buffer_size", buffer_size)
+        if size < 1:
             raise ValueError(f"buffer_size must be 1 byte or more, not {buffer_size}")
-        return S3AppendWriter(_core.AppendWriter(self.core, bucket, key), buffer_size)
+        return S3AppendWriter(_core.AppendWriter(self.core, bucket, key), size)
 
     def list_directory_buckets(self) -> list[str]:
         """Returns the names of the account's directory buckets in the client's region."""

@@ -17,6 +17,7 @@ from multiprocessing.util import Finalize, register_after_fork
 from typing import Any
 
 from . import _core
+from ._config import seconds_of
 from ._event_types import Observer, RequestEvent, RetryPolicy, RetryQuestion
 
 log = logging.getLogger(__name__)
@@ -70,13 +71,13 @@ def forget(number: int) -> None:
     _callbacks.pop(number, None)
 
 
-def flush_events(timeout: float = 10.0) -> bool:
+def flush_events(timeout: float | str = 10.0) -> bool:
     """Waits until the observers of this process have received all attempts that ended before this call.
 
     Call it before reading what an observer collected, and before ``os._exit``. At the normal end of the process it is not needed.
 
     Args:
-        timeout: Seconds to wait.
+        timeout: Seconds to wait, or a text such as ``"500ms"``.
 
     Returns:
         Whether all events were delivered in time.
@@ -86,7 +87,7 @@ def flush_events(timeout: float = 10.0) -> bool:
     """
     if threading.current_thread() is _state.thread:
         raise RuntimeError("flush_events() waits for the thread that runs observers, so an observer cannot call it")
-    until = time.monotonic() + timeout
+    until = time.monotonic() + seconds_of("timeout", timeout)
     while not _core.flush_events(max(0.0, min(_SLICE, until - time.monotonic()))):
         if time.monotonic() >= until:
             return False

@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Any
 
 from . import _core
-from ._config import S3ClientConfig, check_text, check_type
+from ._config import S3ClientConfig, check_text, check_type, size_of, with_numbers
 from ._logs import Logger
 from ._user_agent import UserAgent
 
@@ -110,7 +110,7 @@ class Session:
     @property
     def part_size(self) -> int | None:
         """Bytes per ranged GET; None: chosen per transfer."""
-        return self._s3client_config.part_size
+        return size_of("part_size", self._s3client_config.part_size)
 
     @property
     def parallel_parts(self) -> int | None:
@@ -121,7 +121,7 @@ class Session:
     def _call(self, operation: str, **arguments: Any) -> Any:
         """Runs an operation of the core's table (bindings/core/requests/operations.cc)."""
         log.debug("%s s3://%s/%s", operation, arguments.get("bucket", ""), arguments.get("key", ""))
-        return self.core.call(operation, arguments)
+        return self.core.call(operation, with_numbers(arguments))
 
     def _client_builder(self) -> _core.Client:
         config = self._s3client_config

@@ -7,7 +7,7 @@ import json
 import sys
 
 from . import simulate
-from ._sizes import size
+from ._sizes import duration, size
 
 _ONE_PARTITION = (
     "One partition received all requests, whatever the files were named: a new bucket has one partition, and S3 splits it only "
@@ -41,17 +41,29 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add("--part-size", type=size, default=32 << 20, metavar="SIZE", dest="part_bytes", help="default: 32MiB")
     add("--connections", type=int, default=8, metavar="N", dest="connections_per_rank", help="per rank (default: 8)")
     add("--rounds", type=int, default=1, metavar="N", help="number of checkpoints, run in sequence (default: 1)")
-    add("--every", type=float, default=0.0, metavar="S", dest="round_every_s", help="seconds between the starts of checkpoints")
     add(
-        "--start-spread", type=float, default=0.0, metavar="S", dest="start_spread_s", help="seconds within which all ranks start"
+        "--every",
+        type=duration,
+        default=0.0,
+        metavar="TIME",
+        dest="round_every_s",
+        help="time between starts of checkpoints: 30s, 5m",
+    )
+    add(
+        "--start-spread",
+        type=duration,
+        default=0.0,
+        metavar="TIME",
+        dest="start_spread_s",
+        help="time within which all ranks start, for example 500ms",
     )
     add("--limits", default="aws-standard", metavar="PRESET", help="aws-standard, aws-strict, aws-express")
     add(
         "--split-after",
-        type=float,
-        metavar="S",
+        type=duration,
+        metavar="TIME",
         dest="split_after_s",
-        help="seconds of overload before S3 splits a partition",
+        help="time of overload before S3 splits a partition, for example 10m",
     )
     add(
         "--warm-partitions",

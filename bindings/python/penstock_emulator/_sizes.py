@@ -11,9 +11,11 @@ from ._checks import check_type
 _QUANTITY = re.compile(r"([0-9]{1,99})(?:\.([0-9]{1,6}))?(?: *([a-zA-Z]+))?")
 _SIZES = {"": 1, "b": 1} | {f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)}
 _SIZES |= {f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)}
-_DURATIONS = {"ms": 1, "s": 1000}
+_DELAYS = {"ms": 1, "s": 1000}
+_DURATIONS = _DELAYS | {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 _MAX_SIZE = 1 << 63
 _MAX_DELAY_S = 60
+_MAX_DURATION_S = 1e9  # exclusive
 
 
 def _quantity(text: str, units: dict[str, int]) -> int | None:
@@ -35,6 +37,20 @@ def size(text: str) -> int:
     raise argparse.ArgumentTypeError(f"invalid size '{text}': expected bytes below 2^63, such as 1048576, 64MiB or 10GB")
 
 
+def duration(text: str) -> float:
+    """Returns the seconds of a duration such as "250ms", "5s", "1.5m" or "2h", or of a number of seconds."""
+    try:
+        count = _quantity(text, _DURATIONS)
+        seconds = float(text) if count is None else count / 1000
+    except ValueError:
+        seconds = -1.0
+    if 0 <= seconds < _MAX_DURATION_S:
+        return seconds
+    raise argparse.ArgumentTypeError(
+        f"invalid duration '{text}': expected less than 1e9 seconds, a number or for example 250ms, 5s, 30m or 2h"
+    )
+
+
 def size_of(name: str, value: int | str, most: int) -> int:
     """Returns the bytes of an argument that is a number or a text. Raises TypeError, or ValueError for more than `most`."""
     check_type(name, value, (int, str))
@@ -48,7 +64,7 @@ def milliseconds_of(name: str, value: float | str) -> int:
     """Returns the milliseconds of an argument that is a number of seconds or a text. Raises TypeError or ValueError."""
     check_type(name, value, (int, float, str))
     if isinstance(value, str) and value != "0":
-        count = _quantity(value, _DURATIONS)
+        count = _quantity(value, _DELAYS)
         seconds = float("inf") if count is None else count / 1000
     else:
         seconds = float(value)

@@ -212,12 +212,12 @@ def test_a_key_that_is_not_utf_8_is_sent_unchanged(client, bucket):
     assert get(client, bucket, "k") == b"x"
 
 
-@pytest.mark.parametrize("value", ["1", 1.5, True, Secretive()])
+@pytest.mark.parametrize("value", [b"1", 1.5, True, Secretive()])
 def test_a_wrong_type_of_a_size_is_named(value):
     name = type(value).__name__
-    with pytest.raises(TypeError, match=rf"^S3ClientConfig.look_ahead_bytes must be int, not {name}$"):
+    with pytest.raises(TypeError, match=rf"^S3ClientConfig.look_ahead_bytes must be int or str, not {name}$"):
         penstock.S3ClientConfig(look_ahead_bytes=value)
-    with pytest.raises(TypeError, match=rf"^buffer_size must be int or None, not {name}$"):
+    with pytest.raises(TypeError, match=rf"^buffer_size must be int or str or None, not {name}$"):
         penstock.S3ReaderConstructor.range_based(buffer_size=value)
 
 

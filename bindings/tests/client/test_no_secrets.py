@@ -17,9 +17,9 @@ KEYS = {"access_key_id": "AKID", "secret_access_key": SECRET, "session_token": "
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("look_ahead_bytes", 2e9, "S3ClientConfig.look_ahead_bytes must be int, not float"),
+        ("look_ahead_bytes", 2e9, "S3ClientConfig.look_ahead_bytes must be int or str, not float"),
         ("max_attempts", 1.5, "S3ClientConfig.max_attempts must be int or None, not float"),
-        ("part_size", 8.5e6, "S3ClientConfig.part_size must be int or None, not float"),
+        ("part_size", 8.5e6, "S3ClientConfig.part_size must be int or str or None, not float"),
         ("profile", 3, "S3ClientConfig.profile must be str or None, not int"),
         ("force_path_style", "yes", "S3ClientConfig.force_path_style must be bool, not str"),
         ("session_token", SECRET.encode(), "S3ClientConfig.session_token must be str or None, not bytes"),

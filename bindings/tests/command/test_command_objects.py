@@ -274,6 +274,8 @@ def test_failures_as_json(penstock_command, filled):
 
 
 def test_presign(penstock_command, client, filled):
+    for text in ("5400", "5400s", "90m", "1.5h"):
+        assert "X-Amz-Expires=5400&" in penstock_command("presign", f"s3://{filled}/d/c", "--expires-in", text).out
     url = penstock_command("presign", f"s3://{filled}/d/c", "--expires-in", "60").out.strip()
     with urllib.request.urlopen(url, timeout=60) as response:
         assert response.read() == b"d/c"
@@ -284,6 +286,8 @@ def test_presign(penstock_command, client, filled):
     assert client.head(filled, "new").content_type == "x/y"
     for words in (
         ["--expires-in", "604801"],
+        ["--expires-in", "8d"],
+        ["--expires-in", "1500ms"],
         ["--method", "get", "--content-type", "x"],
         ["--method", "put", "--version-id", "x"],
     ):

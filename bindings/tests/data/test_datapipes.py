@@ -148,7 +148,7 @@ def test_arguments_out_of_range_are_named():
         (lambda: S3FileLister(7), TypeError, "source_datapipe"),
         (lambda: S3FileLister([], timeout=7), TypeError, "timeout"),
         (lambda: S3FileLoader([], buffer_size=-1), ValueError, "buffer_size must be at least 1 byte, not -1"),
-        (lambda: S3FileLoader([], buffer_size="1"), TypeError, "buffer_size"),
+        (lambda: S3FileLoader([], buffer_size=b"1"), TypeError, "buffer_size must be int or str, not bytes"),
         (lambda: S3FileLoader([], multi_part_download="no"), TypeError, "multi_part_download"),
         (lambda: S3FileLoader([], endpoint=7), TypeError, "endpoint"),
         (lambda: S3FileLoader([], s3client_config={}), TypeError, "s3client_config"),
@@ -182,8 +182,11 @@ def test_the_environment_variables_of_torchdata(surroundings, monkeypatch):
     monkeypatch.setenv("S3_BUFFER_SIZE", "1000")
     assert settings(S3FileLoader([])).look_ahead_bytes == 1000
     assert settings(S3FileLoader([], buffer_size=5)).look_ahead_bytes == 5
+    assert settings(S3FileLoader([], buffer_size="5KiB")).look_ahead_bytes == 5120
+    monkeypatch.setenv("S3_BUFFER_SIZE", "64MiB")
+    assert settings(S3FileLoader([], buffer_size="0")).look_ahead_bytes == 64 << 20
     monkeypatch.setenv("S3_BUFFER_SIZE", "1k")
-    with pytest.raises(ValueError, match="S3_BUFFER_SIZE must be a number of bytes, such as 134217728, not '1k'"):
+    with pytest.raises(ValueError, match=r"S3_BUFFER_SIZE must be a number of bytes, or a text such as .*; not '1k'"):
         S3FileLoader([])
     monkeypatch.delenv("S3_BUFFER_SIZE")
     monkeypatch.setenv("S3_ENDPOINT_URL", "http://minio:9000")

@@ -201,6 +201,22 @@ def test_a_size_is_parsed_with_its_unit(capsys: pytest.CaptureFixture[str]) -> N
         main(["simulate", "--file-size", "12 parsecs"])
 
 
+def test_durations_are_parsed_with_their_units(capsys: pytest.CaptureFixture[str]) -> None:
+    def reports(*durations: str) -> str:
+        words = [word for pair in zip(("--every", "--start-spread", "--split-after"), durations, strict=True) for word in pair]
+        assert main(["simulate", "--json", "--ranks", "64", "--rounds", "2", "--strategy", "hex", *words]) == 0
+        return capsys.readouterr().out
+
+    numbers = reports("90", "0.25", "7")
+    assert reports("1.5m", "250ms", "7s") == numbers
+    assert reports("2m", "250ms", "7s") != numbers
+    for wrong in ("-1", "nan", "inf", "5 parsecs", "1e9"):
+        with pytest.raises(SystemExit) as ended:
+            main(["simulate", f"--every={wrong}"])
+        assert ended.value.code == 2
+        assert f"invalid duration '{wrong}'" in capsys.readouterr().err
+
+
 def test_the_module_runs_as_a_program() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "penstock", "simulate", "--ranks", "1"], capture_output=True, text=True, check=True

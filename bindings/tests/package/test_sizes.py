@@ -29,6 +29,22 @@ def test_both_distributions_accept_the_sizes_of_the_core(size: Callable[[str], i
     assert wrong == []
 
 
+DURATIONS = {
+    "0": 0, "5": 5, "0.25": 0.25, "1e3": 1000, "250ms": 0.25, "5s": 5, "5 S": 5, "1.5m": 90, "2h": 7200, "1w": 604_800,
+    "-1": None, "-1s": None, "nan": None, "inf": None, "1e9": None, "": None, "s": None, "5min": None, "5us": None, "1e3s": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("duration", [_argument_values.duration, _sizes.duration], ids=["penstock", "penstock_emulator"])
+def test_both_distributions_accept_the_same_durations(duration: Callable[[str], float]) -> None:
+    for text, seconds in DURATIONS.items():
+        if seconds is None:
+            with pytest.raises(argparse.ArgumentTypeError, match=f"invalid duration '{text}'"):
+                duration(text)
+        else:
+            assert duration(text) == seconds, text
+
+
 def test_arguments_of_the_emulator_accept_the_same_sizes() -> None:
     for text, expected in CASES:
         if expected == "-":

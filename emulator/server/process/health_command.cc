@@ -12,9 +12,11 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "base/io/descriptor.h"
 #include "emulator/server/process/command_line.h"
+#include "penstock/base/result.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -22,6 +24,7 @@ namespace {
 struct Flags {
   std::string host = "127.0.0.1";
   int port = kDefaultPort;
+  bool json = false;
 };
 
 // The S3 port and the admin port serve this path without a signature. With `--admin-port -1` the S3
@@ -74,13 +77,13 @@ std::string Ask(const Descriptor& socket) {
   return response;
 }
 
-Result<std::string> Check(const Flags& flags) {
+Result<void> Check(const Flags& flags) {
   PENSTOCK_ASSIGN(const Descriptor socket, Connect(flags));
   const std::string response = Ask(socket);
   const std::string status = response.substr(0, response.find("\r\n"));
   const bool serves_health = status.starts_with("HTTP/1.1 200 ");
   const bool serves_s3 = response.find("\r\nx-amz-request-id: ") != std::string::npos;
-  if (serves_health || serves_s3) return std::string("healthy\n");
+  if (serves_health || serves_s3) return Ok();
   if (response.empty())
     return Unhealthy(flags,
                      "accepts connections but does not respond to HTTP; with --tls-cert, name the "
@@ -88,9 +91,24 @@ Result<std::string> Check(const Flags& flags) {
   return Unhealthy(flags, "responds with '" + status + "', which is not a healthy emulator");
 }
 
+HealthOutcome Outcome(const Flags& flags) {
+  const Result<void> checked = Check(flags);
+  HealthOutcome outcome{.status = checked.ok() ? 0 : 1,
+                        .out = checked.ok() ? "healthy\n" : "",
+                        .error = checked.ok() ? "" : checked.error().message};
+  if (!flags.json) return outcome;
+  nlohmann::ordered_json document{
+      {"healthy", checked.ok()}, {"host", flags.host}, {"port", flags.port}};
+  if (!checked.ok()) document["problem"] = outcome.error;
+  // The server's status line may have bytes that are not UTF-8.
+  using Json = nlohmann::ordered_json;
+  outcome.out = document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return outcome;
+}
+
 }  // namespace
 
-Result<std::string> RunHealth(const std::vector<std::string>& arguments) {
+HealthOutcome RunHealth(const std::vector<std::string>& arguments) {
   CLI::App app(
       "Asks a running emulator whether it serves. Exit status: 0 healthy, 1 not healthy, 2 wrong "
       "usage.",
@@ -104,15 +122,16 @@ Result<std::string> RunHealth(const std::vector<std::string>& arguments) {
       ->check(CLI::Range(1, 65535))
       ->envname(VariableOf("port"))
       ->capture_default_str();
+  app.add_flag("--json", flags.json, "print one JSON object");
   try {
     // CLI11 expects the arguments in reverse order.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
-    return app.help();
+    return {.out = app.help()};
   } catch (const CLI::ParseError& error) {
-    return Error::Make(ErrorKind::kInvalidArgument, error.what());
+    return {.status = 2, .error = error.what()};
   }
-  return Check(flags);
+  return Outcome(flags);
 }
 
 }  // namespace penstock::emulator::server

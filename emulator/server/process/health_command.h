@@ -5,14 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "penstock/base/result.h"
-
 namespace penstock::emulator::server {
 
-// `arguments`: the arguments after "health". Returns a text for standard output. Returns
-// kInvalidArgument for wrong usage, and kUnavailable if no emulator responds: a connection, and
-// each read, may take 5 s.
-Result<std::string> RunHealth(const std::vector<std::string>& arguments);
+struct HealthOutcome {
+  int status = 0;     // 0: healthy, 1: not healthy, 2: wrong usage
+  std::string out;    // for standard output
+  std::string error;  // for standard error; one line
+};
+
+// `arguments`: the arguments after "health". A connection, and each read, may take 5 s.
+HealthOutcome RunHealth(const std::vector<std::string>& arguments);
 
 }  // namespace penstock::emulator::server
 

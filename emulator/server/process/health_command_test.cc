@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "base/io/descriptor.h"
 #include "penstock/emulator.h"
 
@@ -29,23 +31,28 @@ TEST(HealthCommandTest, EveryPortOfAnEmulatorIsHealthyUntilItStops) {
     std::vector<std::string> endpoints{(*emulator)->endpoint()};
     if (admin_port == 0) endpoints.push_back((*emulator)->admin_endpoint());
     for (const std::string& endpoint : endpoints) {
-      const auto health = RunHealth({"--port", PortOf(endpoint)});
-      ASSERT_TRUE(health.ok()) << endpoint << ": " << health.error().message;
-      EXPECT_EQ(*health, "healthy\n");
+      const HealthOutcome health = RunHealth({"--port", PortOf(endpoint)});
+      EXPECT_EQ(health.status, 0) << endpoint << ": " << health.error;
+      EXPECT_EQ(health.out, "healthy\n");
+      const HealthOutcome json = RunHealth({"--json", "--port", PortOf(endpoint)});
+      EXPECT_EQ(json.out,
+                R"({"healthy":true,"host":"127.0.0.1","port":)" + PortOf(endpoint) + "}\n");
       ::setenv("PENSTOCK_EMULATOR_PORT", PortOf(endpoint).c_str(), 1);
-      EXPECT_TRUE(RunHealth({}).ok());
+      EXPECT_EQ(RunHealth({}).status, 0);
       ::unsetenv("PENSTOCK_EMULATOR_PORT");
     }
     (*emulator)->Stop();
-    const auto health = RunHealth({"--port", PortOf(endpoints.front())});
-    ASSERT_FALSE(health.ok());
-    EXPECT_EQ(health.error().kind, ErrorKind::kUnavailable);
-    EXPECT_NE(health.error().message.find("refuses connections"), std::string::npos);
+    const HealthOutcome health = RunHealth({"--json", "--port", PortOf(endpoints.front())});
+    EXPECT_EQ(health.status, 1);
+    EXPECT_NE(health.error.find("refuses connections"), std::string::npos);
+    const auto document = nlohmann::json::parse(health.out);
+    EXPECT_EQ(document.at("healthy"), false);
+    EXPECT_EQ(document.at("problem"), health.error);
   }
 }
 
 // Asks a server that sends `response` to any request.
-Result<std::string> HealthOf(std::string_view response) {
+HealthOutcome HealthOf(std::string_view response) {
   const Descriptor listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -54,9 +61,9 @@ Result<std::string> HealthOf(std::string_view response) {
   EXPECT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), length), 0);
   EXPECT_EQ(::listen(listener.get(), 1), 0);
   EXPECT_EQ(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &length), 0);
-  auto health =
-      std::async(std::launch::async, RunHealth,
-                 std::vector<std::string>{"--port", std::to_string(ntohs(address.sin_port))});
+  auto health = std::async(
+      std::launch::async, RunHealth,
+      std::vector<std::string>{"--json", "--port", std::to_string(ntohs(address.sin_port))});
   const Descriptor peer(::accept(listener.get(), nullptr, nullptr));
   EXPECT_EQ(::send(peer.get(), response.data(), response.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(response.size()));
@@ -66,21 +73,21 @@ Result<std::string> HealthOf(std::string_view response) {
 
 TEST(HealthCommandTest, OtherServersAreNotHealthy) {
   for (const std::string_view response :
-       {"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "SSH-2.0\r\n", ""}) {
-    const auto health = HealthOf(response);
-    ASSERT_FALSE(health.ok()) << response;
-    EXPECT_EQ(health.error().kind, ErrorKind::kUnavailable);
+       {"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "SSH-2.0\xff\r\n", ""}) {
+    const HealthOutcome health = HealthOf(response);
+    EXPECT_EQ(health.status, 1) << response;
+    EXPECT_EQ(nlohmann::json::parse(health.out).at("healthy"), false);
     const char* const problem = response.empty() ? "does not respond" : "not a healthy emulator";
-    EXPECT_NE(health.error().message.find(problem), std::string::npos) << health.error().message;
+    EXPECT_NE(health.error.find(problem), std::string::npos) << health.error;
   }
 }
 
 TEST(HealthCommandTest, RefusesWrongUsage) {
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{"--port", "0"}, {"--prot", "9000"}, {"9000"}}) {
-    const auto health = RunHealth(arguments);
-    ASSERT_FALSE(health.ok());
-    EXPECT_EQ(health.error().kind, ErrorKind::kInvalidArgument);
+    const HealthOutcome health = RunHealth(arguments);
+    EXPECT_EQ(health.status, 2);
+    EXPECT_FALSE(health.error.empty());
   }
 }
 

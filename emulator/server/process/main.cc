@@ -66,14 +66,9 @@ int CheckDirectory(const std::vector<std::string>& arguments) {
 }
 
 int CheckHealth(const std::vector<std::string>& arguments) {
-  const auto text = RunHealth(arguments);
-  if (!text.ok()) {
-    return Fail(
-        text.error().kind == ErrorKind::kInvalidArgument ? kUsageFailure : kEnvironmentFailure,
-        text.error().message);
-  }
-  std::fputs(text->c_str(), stdout);
-  return 0;
+  const HealthOutcome outcome = RunHealth(arguments);
+  std::fputs(outcome.out.c_str(), stdout);
+  return outcome.error.empty() ? outcome.status : Fail(outcome.status, outcome.error);
 }
 
 int Main(int argc, char** argv) {

@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Iterable, Iterator
 
+from .. import _argument_values
 from .._exceptions import S3Exception
 from . import _options, _streams
 from ._execution import Execution
@@ -42,7 +43,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--raw", action="store_true", help="take * and ? in sources as plain characters")
     if not move:
         add("--version-id", metavar="ID", help="version of the single source")
-        add("--expected-size", type=int, metavar="BYTES", help="size of standard input, if it has more than 50 GB")
+        add(
+            "--expected-size",
+            type=_argument_values.size,
+            metavar="SIZE",
+            help="size of standard input, if it has more than 50 GB",
+        )
     _options.add_symlinks(parser, default=not move)
     _options.add_filters(parser)
     _options.add_attributes(parser)

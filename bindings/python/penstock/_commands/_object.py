@@ -6,6 +6,7 @@ import argparse
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from .. import _argument_values
 from .._checkpoint_cli._output import many, one_line, size_text, time_text
 from .._exceptions import S3Exception, S3InvalidArgumentError
 from . import _options, _streams
@@ -37,7 +38,7 @@ def add_stat_options(parser: argparse.ArgumentParser) -> None:
 def add_presign_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("url", metavar="S3URI", help="s3://bucket/key")
-    add("--expires-in", type=_seconds, default=3600, metavar="SECONDS", help="1 to 604800 (default: 3600)")
+    add("--expires-in", type=_expiry, default=3600, metavar="TIME", help="15m, 1h, 7d, or 1 to 604800 seconds (default: 1h)")
     add("--method", choices=("get", "head", "put", "delete"), default="get", help="what the URL allows (default: get)")
     add("--version-id", metavar="ID")
     add("--content-type", metavar="TYPE", help="of put: the header that the request must have")
@@ -45,10 +46,11 @@ def add_presign_options(parser: argparse.ArgumentParser) -> None:
     _options.add_connection(parser)
 
 
-def _seconds(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 604_800:
-        raise argparse.ArgumentTypeError(f"invalid number of seconds '{text}': expected 1 to 604800")
-    return int(text)
+def _expiry(text: str) -> int:
+    seconds = _argument_values.duration(text)
+    if seconds != int(seconds) or not 1 <= seconds <= 604_800:
+        raise argparse.ArgumentTypeError(f"invalid time '{text}': expected 1 to 604800 seconds, for example 900, 15m or 7d")
+    return int(seconds)
 
 
 def _cat_source(text: str, raw: bool) -> Source:

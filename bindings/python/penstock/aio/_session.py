@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._client import S3Client as BlockingClient
+from .._config import with_numbers
 from ._loop import queue_of, running_loop
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class AsyncSession:
     def _call(self, operation: str, *, also_closed: bool = False, **arguments: Any) -> Future[Any]:
         """Starts an operation of the core's table. `also_closed`: also after :meth:`close`."""
         log.debug("%s s3://%s/%s", operation, arguments.get("bucket", ""), arguments.get("key", ""))
-        return self._on_loop(also_closed).call(operation, arguments)
+        return self._on_loop(also_closed).call(operation, with_numbers(arguments))
 
     def _read(
         self, bucket: str, key: str, start: int, end: int | None, *, size: int | None = None, etag: str | None = None,

@@ -127,7 +127,7 @@ class S3ParquetDataset(S3DatasetBase, EpochDataset):
         self, units: Sequence[RowGroup], order: Sequence[int], key: tuple[int, ...], share: int, state: Mapping[str, Any] | None
     ) -> Stream:
         client = self._get_client()
-        budget = client.s3client_config.look_ahead_bytes // share
+        budget = client.s3client_config._look_ahead // share
         shuffle_key = key[:2] if self._shuffle_rows else None
         return RowGroupStream(client, units, order, self._columns, shuffle_key, self._use_threads, budget, state)
 

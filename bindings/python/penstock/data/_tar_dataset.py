@@ -144,7 +144,7 @@ class S3TarDataset(S3DatasetBase, EpochDataset):
         state: Mapping[str, Any] | None,
     ) -> Stream:
         client = self._get_client()
-        budget = client.s3client_config.look_ahead_bytes // share
+        budget = client.s3client_config._look_ahead // share
         return SampleStream(client, units, order, key, self._buffer, self._grouping, budget, state)
 
     def _finish(self, item: Sample) -> Any:

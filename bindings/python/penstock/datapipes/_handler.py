@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._client import S3Client
-from .._config import S3ClientConfig, check_type, endpoint_of_environment
+from .._config import S3ClientConfig, check_type, endpoint_of_environment, size_of
 from .._exceptions import S3Exception, S3InvalidArgumentError
 from .._objects import ObjectInfo, S3BucketKeyData, parse_s3_uri
 from .._prefetcher import Prefetcher
@@ -30,11 +30,7 @@ LEAST_TIMEOUT_S = 1.0  # aws-sdk-cpp's shortest: libcurl counts the time without
 
 def _number_of_environment(name: str) -> int | None:
     text = os.environ.get(name)
-    if not text:
-        return None
-    if not text.isdecimal():
-        raise ValueError(f"the environment variable {name} must be a number of bytes, such as 134217728, not {text!r}")
-    return int(text)
+    return size_of(f"the environment variable {name}", int(text) if text.isdecimal() else text) if text else None
 
 
 def _endpoint_of_environment() -> str | None:
@@ -116,7 +112,7 @@ class S3Handler:
         request_timeout_ms: int = -1,
         region: str = "",
         *,
-        buffer_size: int | None = None,
+        buffer_size: int | str | None = None,
         multi_part_download: bool | None = None,
         endpoint: str | None = None,
         s3client_config: S3ClientConfig | None = None,
@@ -138,7 +134,7 @@ class S3Handler:
         self._client: S3Client | None = None
         self._pages: Iterator[list[str]] | None = None
         self._listed_url = self._last_key = ""
-        if buffer_size is not None and buffer_size != 0:
+        if buffer_size not in (None, 0, "0"):
             self.set_buffer_size(buffer_size)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -167,17 +163,18 @@ class S3Handler:
             settings["throughput_target_gbps"] = GBIT_PER_CONNECTION
         return settings
 
-    def set_buffer_size(self, buffer_size: int) -> None:
+    def set_buffer_size(self, buffer_size: int | str) -> None:
         """Limits the bytes that are read before they are needed. For the client's first request and later.
 
         Raises:
-            TypeError: `buffer_size` is not an int.
-            ValueError: It is not positive.
+            TypeError: `buffer_size` is neither an int nor a str.
+            ValueError: It is not positive, or a text that is not a size.
         """
-        check_type("buffer_size", buffer_size, (int,))
-        if buffer_size < 1:
+        check_type("buffer_size", buffer_size, (int, str))
+        size = size_of("buffer_size", buffer_size)
+        if size < 1:
             raise ValueError(f"buffer_size must be at least 1 byte, not {buffer_size}; for the default, omit it")
-        self._buffer_size = buffer_size
+        self._buffer_size = size
         self._client = None
 
     def set_multi_part_download(self, multi_part_download: bool) -> None:
@@ -238,7 +235,7 @@ class S3Handler:
         Reads at most `buffer_size` bytes in advance, and at most half of that or 32 MiB of one object. Takes URLs before their
         readers are used.
         """
-        budget = self.client.s3client_config.look_ahead_bytes
+        budget = self.client.s3client_config._look_ahead
         limit = min(MAX_READ_AHEAD_BYTES, max(1, budget // 2))  # the next object is read while one is used
         return Prefetcher(self.client, map(object_of, urls), S3ReaderConstructor.default(), budget, limit)
 

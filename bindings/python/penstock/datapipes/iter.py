@@ -133,7 +133,7 @@ class S3FileLoader(IterDataPipe[tuple[str, S3Stream]]):
         source_datapipe: Iterable[str],
         request_timeout_ms: int = -1,
         region: str = "",
-        buffer_size: int | None = None,
+        buffer_size: int | str | None = None,
         multi_part_download: bool | None = None,
         *,
         endpoint: str | None = None,

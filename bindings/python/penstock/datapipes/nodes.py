@@ -166,7 +166,7 @@ class S3Reader(BaseNode["tuple[str, S3Stream]"]):
         self,
         source: BaseNode[str],
         *,
-        buffer_size: int | None = None,
+        buffer_size: int | str | None = None,
         multi_part_download: bool | None = None,
         request_timeout_ms: int = -1,
         region: str = "",

@@ -15,7 +15,7 @@ from torch.distributed.checkpoint.planner import LoadPlan
 from torch.futures import Future
 
 from .. import _core
-from .._config import check_callable
+from .._config import check_callable, size_of
 from .._exceptions import S3DataLossError, S3Exception, S3NotFoundError, S3ThrottledError, S3UnavailableError
 from ..s3reader import S3ReaderConstructor
 from ..s3reader.protocol import DCPS3ReaderConstructorProtocol
@@ -74,9 +74,9 @@ class S3StorageReader(FileSystemReader):
         s3client_config: See :class:`penstock.S3ClientConfig`.
         reader_constructor: Reader type for reading file after file; None: fetches in parallel, as described above.
         endpoint: URL of an S3-compatible service; None: from the environment, else AWS.
-        max_gap_size: Ranges with at most this many bytes between them are fetched by one request. None: 32 KiB, or up to 1 MiB
-            if that adds less than 1/64 to the bytes of the request.
-        max_request_size: Maximum size of one request, in bytes. None: chosen automatically.
+        max_gap_size: Ranges with at most this many bytes between them are fetched by one request. As a number or a text such as
+            ``"1MiB"``. None: 32 KiB, or up to 1 MiB if that adds less than 1/64 to the bytes of the request.
+        max_request_size: Maximum size of one request, in bytes, or as a text such as ``"64MiB"``. None: chosen automatically.
         verify_all: Compare all bytes of tensors with checksums also if only a part of a tensor is loaded. Reads tensors
             completely where the checkpoint has no checksum of the wanted rows alone: in checkpoints of other programs, and for
             columns of rows of 4 KiB and more.
@@ -100,8 +100,8 @@ class S3StorageReader(FileSystemReader):
         reader_constructor: S3ReaderConstructorProtocol | None = None,
         *,
         endpoint: str | None = None,
-        max_gap_size: int | None = None,
-        max_request_size: int | None = None,
+        max_gap_size: int | str | None = None,
+        max_request_size: int | str | None = None,
         verify_all: bool = False,
         _extension_registry: ExtensionRegistry | None = None,
     ) -> None:
@@ -118,8 +118,8 @@ class S3StorageReader(FileSystemReader):
         )
         self.path = self.fs.init_path(path)
         self.sync_files = False
-        self._max_gap_size = max_gap_size
-        self._max_request_size = max_request_size
+        self._max_gap_size = size_of("max_gap_size", max_gap_size)
+        self._max_request_size = size_of("max_request_size", max_request_size)
         self._verify_all = verify_all
         self._trailer_sizes = TrailerSizes()
 

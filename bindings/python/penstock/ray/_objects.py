@@ -86,7 +86,7 @@ def read_items(client: S3Client, items: Iterable[Item]) -> Iterator[tuple[Item, 
         S3PreconditionFailedError: An object was replaced since it was listed.
         S3Exception: An object cannot be read.
     """
-    budget = client.s3client_config.look_ahead_bytes
+    budget = client.s3client_config._look_ahead
     limit = min(MAX_READ_AHEAD_BYTES, budget // 2)  # the next object is read while one is used
     ahead: deque[tuple[Item, ObjectSource, int]] = deque()
     held = 0

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from .._config import check_callable
+from .._config import check_callable, with_numbers
 from .._logs import Logger
 from .._session import Session
 
@@ -45,7 +45,7 @@ class Files(Session):
         bucket: str,
         key: str,
         *,
-        part_size: int | None = None,
+        part_size: int | str | None = None,
         parallel: int | None = None,
         if_match: str | None = None,
         if_none_match: bool = False,
@@ -56,7 +56,8 @@ class Files(Session):
 
         Args:
             filename: Path of the file.
-            part_size: Bytes per part, 5 MiB to 5 GiB; None: ``S3ClientConfig.part_size``, else chosen by the file's size.
+            part_size: Bytes per part, 5 MiB to 5 GiB, or a text such as ``"64MiB"``; None: ``S3ClientConfig.part_size``, else
+                chosen by the file's size.
             parallel: Requests at a time; None: chosen by the measured rate.
             if_match: Raise S3PreconditionFailedError unless the key has an object with this ETag.
             if_none_match: Raise S3PreconditionFailedError if the key has an object.
@@ -74,7 +75,7 @@ class Files(Session):
             "part_size": part_size if part_size is not None else self.part_size, "parallel": parallel or self.parallel_parts,
             "if_match": if_match, "if_none_match": if_none_match, **options,
         }  # fmt: skip
-        return cast("UploadFileResult", self.core.upload_file(arguments, progress))
+        return cast("UploadFileResult", self.core.upload_file(with_numbers(arguments), progress))
 
     def download_file(
         self,
@@ -82,7 +83,7 @@ class Files(Session):
         key: str,
         filename: Path,
         *,
-        part_size: int | None = None,
+        part_size: int | str | None = None,
         parallel: int | None = None,
         version_id: str | None = None,
         if_match: str | None = None,
@@ -101,7 +102,7 @@ class Files(Session):
         Args:
             filename: Path of the file. Its folder must exist. A symbolic link is replaced. The new file has the permissions of a
                 file that it replaces. A device, a FIFO or a socket raises S3InvalidArgumentError.
-            part_size: Bytes per part; None: ``S3ClientConfig.part_size``, else 8 MiB.
+            part_size: Bytes per part, or a text such as ``"64MiB"``; None: ``S3ClientConfig.part_size``, else 8 MiB.
             parallel: Requests at a time; None: 8.
             version_id: Version; None: the current one.
             if_match: Raise S3PreconditionFailedError unless the object has this ETag.
@@ -128,7 +129,7 @@ class Files(Session):
             "version_id": version_id, "if_match": if_match, "listed_size": listed_size, "listed_etag": listed_etag,
             "sse_customer_key": sse_customer_key, "sync": sync, "replace": replace, **options,
         }  # fmt: skip
-        return cast("ObjectMetadata", self.core.download_file(arguments, progress))
+        return cast("ObjectMetadata", self.core.download_file(with_numbers(arguments), progress))
 
     def upload_directory(
         self,
@@ -165,7 +166,7 @@ class Files(Session):
             "folder": os.fsdecode(folder), "bucket": bucket, "prefix": prefix, "parallel_files": parallel_files,
             "max_failures": max_failures, "follow_symlinks": follow_symlinks, "part_size": self.part_size, **options,
         }  # fmt: skip
-        return cast("DirectoryResult", self.core.transfer_directory(True, arguments, on_file))
+        return cast("DirectoryResult", self.core.transfer_directory(True, with_numbers(arguments), on_file))
 
     def download_directory(
         self,
@@ -201,4 +202,4 @@ class Files(Session):
             "max_failures": max_failures, "sse_customer_key": sse_customer_key, "sync": sync, "part_size": self.part_size,
             **options,
         }  # fmt: skip
-        return cast("DirectoryResult", self.core.transfer_directory(False, arguments, on_file))
+        return cast("DirectoryResult", self.core.transfer_directory(False, with_numbers(arguments), on_file))

@@ -23,14 +23,15 @@ class CallOptions(TypedDict, total=False):
         extra_headers: Headers without an argument of their own. They are signed. Names that the client sets itself raise
             S3InvalidArgumentError.
         extra_query: Query parameters without an argument of their own, unencoded.
-        timeout: Seconds that the call may take with all its attempts, more than 0; then it raises S3TimeoutError.
+        timeout: Time that the call may take with all its attempts: seconds, more than 0, or a text such as ``"30s"``. Then it
+            raises S3TimeoutError.
     """
 
     expected_bucket_owner: str | None
     requester_pays: bool | None
     extra_headers: Pairs | None
     extra_query: Pairs | None
-    timeout: float | None
+    timeout: float | str | None
 
 
 class ReadOptions(CallOptions, total=False):

@@ -22,16 +22,16 @@ class Presigning(Session):
         bucket: str,
         key: str,
         *,
-        expires_in: int = 3600,
+        expires_in: int | str = 3600,
         **request: Unpack[PresignOptions],
     ) -> PresignedRequest:
         """Signs a request without sending it.
 
         Args:
             operation: The method of this class whose request is signed.
-            expires_in: Seconds until the URL expires, 1 to 604,800. It expires earlier together with temporary credentials, and
-                with the session of a directory bucket, within 5 minutes. A session that would end too early is replaced, unless
-                it is younger than 30 s.
+            expires_in: Seconds until the URL expires, 1 to 604,800, or a text such as ``"1h"``. It expires earlier together with
+                temporary credentials, and with the session of a directory bucket, within 5 minutes. A session that would end
+                too early is replaced, unless it is younger than 30 s.
             request: Other arguments of that method, except its data; see :class:`penstock.requests.PresignOptions`.
                 A timeout has no effect.
 
@@ -55,7 +55,7 @@ class Presigning(Session):
         fields: Pairs | None = None,
         starts_with: Pairs | None = None,
         content_length_range: tuple[int, int] | None = None,
-        expires_in: int = 3600,
+        expires_in: int | str = 3600,
     ) -> PresignedPost:
         """Signs a form for uploads by browsers. General purpose buckets only.
 
@@ -64,7 +64,7 @@ class Presigning(Session):
             fields: Further fields with fixed values, for example ``{"Content-Type": "image/png"}``.
             starts_with: Fields that the browser fills, with the prefix that their values must have.
             content_length_range: Least and greatest size of the file in bytes.
-            expires_in: Seconds until the form expires, 1 to 604,800.
+            expires_in: Seconds until the form expires, 1 to 604,800, or a text such as ``"1h"``.
 
         Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html
         """

@@ -9,9 +9,9 @@ from functools import partial
 from types import NoneType
 from typing import Any, cast
 
-from .._config import check_type
+from .._config import check_type, size_of
 from .adaptive import AdaptiveS3Reader
-from .dcp_optimized import DEFAULT_MAX_GAP_SIZE, FALLBACK_GUIDANCE, DCPOptimizedS3Reader, check_max_gap_size
+from .dcp_optimized import DEFAULT_MAX_GAP_SIZE, FALLBACK_GUIDANCE, DCPOptimizedS3Reader, checked_max_gap_size
 from .protocol import GetObjectInfoCallable, GetStreamCallable, ItemRange, S3Reader, S3ReaderConstructorProtocol
 from .ranged import RangedS3Reader
 from .sequential import SequentialS3Reader
@@ -26,18 +26,18 @@ class DCPOptimizedConstructor:
     """Makes a :class:`DCPOptimizedS3Reader` for each object that a load plan reads. Picklable.
 
     Args:
-        max_gap_size: The most bytes between two items that one request fetches and drops; ``float("inf")``: no limit.
+        max_gap_size: The most bytes between two items that one request fetches and drops, as a number or a text such as
+            ``"1MiB"``; ``float("inf")``: no limit.
 
     Raises:
-        ValueError: `max_gap_size` is negative.
-        TypeError: `max_gap_size` is not a number.
+        ValueError: `max_gap_size` is negative, or a text that is not a size.
+        TypeError: `max_gap_size` is neither a number nor a text.
 
     Source: ``s3torchconnector.s3reader.DCPOptimizedConstructor``.
     """
 
-    def __init__(self, max_gap_size: int | float = DEFAULT_MAX_GAP_SIZE) -> None:
-        check_max_gap_size(max_gap_size)
-        self._max_gap_size = max_gap_size
+    def __init__(self, max_gap_size: int | float | str = DEFAULT_MAX_GAP_SIZE) -> None:
+        self._max_gap_size = checked_max_gap_size(max_gap_size)
         self._item_ranges_by_file: dict[str, list[ItemRange]] = {}
 
     def set_item_ranges_by_file(
@@ -91,30 +91,32 @@ class S3ReaderConstructor:
         return cast(S3ReaderConstructorProtocol, partial(SequentialS3Reader))
 
     @staticmethod
-    def range_based(buffer_size: int | None = None) -> S3ReaderConstructorProtocol:
+    def range_based(buffer_size: int | str | None = None) -> S3ReaderConstructorProtocol:
         """Returns a constructor of readers that fetch only the ranges they read. Small reads use a buffer.
 
         Args:
-            buffer_size: Bytes; None: 8 MiB; 0: no buffer.
+            buffer_size: Bytes, or a text such as ``"1MiB"``; None: 8 MiB; 0: no buffer.
 
         Raises:
-            TypeError: `buffer_size` is not an int.
+            ValueError: `buffer_size` is a text that is not a size.
+            TypeError: `buffer_size` is neither an int nor a str.
         """
-        check_type("buffer_size", buffer_size, (int, NoneType))
-        return cast(S3ReaderConstructorProtocol, partial(RangedS3Reader, buffer_size=buffer_size))
+        check_type("buffer_size", buffer_size, (int, str, NoneType))
+        return cast(S3ReaderConstructorProtocol, partial(RangedS3Reader, buffer_size=size_of("buffer_size", buffer_size)))
 
     @staticmethod
-    def dcp_optimized(max_gap_size: int | float = DEFAULT_MAX_GAP_SIZE) -> DCPOptimizedConstructor:
+    def dcp_optimized(max_gap_size: int | float | str = DEFAULT_MAX_GAP_SIZE) -> DCPOptimizedConstructor:
         """Returns a constructor of readers for the planned ranges of a distributed checkpoint, read in order.
 
         For ``S3StorageReader``. One request fetches ranges that are close to each other.
 
         Args:
-            max_gap_size: The most bytes between two ranges of one request; ``float("inf")``: no limit; 0: only adjacent ranges.
+            max_gap_size: The most bytes between two ranges of one request, as a number or a text such as ``"1MiB"``;
+                ``float("inf")``: no limit; 0: only adjacent ranges.
 
         Raises:
-            ValueError: `max_gap_size` is negative.
-            TypeError: `max_gap_size` is not a number.
+            ValueError: `max_gap_size` is negative, or a text that is not a size.
+            TypeError: `max_gap_size` is neither a number nor a text.
         """
         return DCPOptimizedConstructor(max_gap_size)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from io import SEEK_CUR, SEEK_END, SEEK_SET
 from typing import Any
 
+from .._config import size_of
 from .._streams import GetObjectStream, ObjectSource
 from .protocol import GetObjectInfoCallable, GetStreamCallable, ItemRange, S3Reader, writable_bytes
 
@@ -105,12 +106,14 @@ def _checked(ranges: list[ItemRange]) -> list[ItemRange]:
     return kept
 
 
-def check_max_gap_size(max_gap_size: object) -> None:
-    """Raises TypeError or ValueError if `max_gap_size` is not a number of bytes or infinity."""
+def checked_max_gap_size(given: int | float | str) -> int | float:
+    """Returns a number of bytes or infinity. Raises TypeError or ValueError if `given` is neither, nor a text such as "1MiB"."""
+    max_gap_size = size_of("max_gap_size", given)
     if not isinstance(max_gap_size, (int, float)):
-        raise TypeError(f"max_gap_size must be int or float, got {type(max_gap_size).__name__}")
+        raise TypeError(f"max_gap_size must be int or float or str, got {type(max_gap_size).__name__}")
     if not max_gap_size >= 0:  # NaN too
         raise ValueError(f'max_gap_size must be non-negative, not {max_gap_size}; it takes bytes, or float("inf") for no limit')
+    return max_gap_size
 
 
 class DCPOptimizedS3Reader(S3Reader):
@@ -138,7 +141,7 @@ class DCPOptimizedS3Reader(S3Reader):
         item_ranges: list[ItemRange],
         get_object_info: GetObjectInfoCallable,
         get_stream: GetStreamCallable,
-        max_gap_size: int | float = DEFAULT_MAX_GAP_SIZE,
+        max_gap_size: int | float | str = DEFAULT_MAX_GAP_SIZE,
     ) -> None:
         if not bucket:
             raise ValueError("Bucket should be specified")
@@ -146,12 +149,11 @@ class DCPOptimizedS3Reader(S3Reader):
             raise ValueError("Key should be specified")
         if not item_ranges:
             raise ValueError("item_ranges must be a non-empty List[ItemRange] object")
-        check_max_gap_size(max_gap_size)
         self._bucket = bucket
         self._key = key
         self._get_object_info = get_object_info
         self._get_stream = get_stream
-        self._max_gap_size = max_gap_size
+        self._max_gap_size = checked_max_gap_size(max_gap_size)
         self._item_ranges = _checked(item_ranges)
         self._range_groups = self._grouped()
         self._group_start_to_group = {group.start: group for group in self._range_groups}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import NoneType
 
 from .. import _core
-from .._config import check_type
+from .._config import check_type, size_of
 from .._streams import GetObjectStream, ObjectHandle, ObjectSource
 from .protocol import GetObjectInfoCallable, GetStreamCallable
 from .windowed import WindowedS3Reader
@@ -21,11 +21,12 @@ class RangedS3Reader(WindowedS3Reader):
     Further arguments as in :class:`S3ReaderConstructorProtocol`.
 
     Args:
-        buffer_size: Bytes; None: 8 MiB; 0: no buffer, except that line reads fetch 256 KiB at a time.
+        buffer_size: Bytes, or a text such as ``"1MiB"``; None: 8 MiB; 0: no buffer, except that line reads fetch
+            256 KiB at a time.
 
     Raises:
-        ValueError: `buffer_size` is negative.
-        TypeError: `buffer_size` is neither an int nor None.
+        ValueError: `buffer_size` is negative, or a text that is not a size.
+        TypeError: `buffer_size` is not an int, a str or None.
 
     Source: ``s3torchconnector.s3reader.RangedS3Reader``.
     """
@@ -36,11 +37,12 @@ class RangedS3Reader(WindowedS3Reader):
         key: str,
         get_object_info: GetObjectInfoCallable,
         get_stream: GetStreamCallable,
-        buffer_size: int | None = None,
+        buffer_size: int | str | None = None,
     ) -> None:
         super().__init__(bucket, key, get_object_info, get_stream)
-        check_type("buffer_size", buffer_size, (int, NoneType))
-        self._buffer_size = DEFAULT_BUFFER_SIZE if buffer_size is None else buffer_size
+        check_type("buffer_size", buffer_size, (int, str, NoneType))
+        size = size_of("buffer_size", buffer_size)
+        self._buffer_size: int = DEFAULT_BUFFER_SIZE if size is None else size
         if self._buffer_size < 0:
             raise ValueError(f"buffer_size must be 0 (no buffer) or a number of bytes, not {buffer_size}")
         self._DIRECT_READ_BYTES = self._buffer_size

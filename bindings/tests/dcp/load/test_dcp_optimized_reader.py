@@ -89,14 +89,15 @@ def test_wrong_arguments_raise(arguments: tuple[Any, ...], kind: type[Exception]
 
 
 def test_max_gap_size_must_be_a_number() -> None:
-    with pytest.raises(TypeError, match="max_gap_size must be int or float, got str"):
-        reader_of([(0, 1)], max_gap_size="1")
+    with pytest.raises(TypeError, match="max_gap_size must be int or float or str, got bytes"):
+        reader_of([(0, 1)], max_gap_size=b"1")
     with pytest.raises(ValueError, match="max_gap_size must be non-negative"):
         reader_of([(0, 1)], max_gap_size=-1)
     for wrong, kind, message in (
         (-1, ValueError, "max_gap_size must be non-negative, not -1; it takes bytes"),
         (float("nan"), ValueError, "max_gap_size must be non-negative, not nan"),
-        ("1", TypeError, "max_gap_size must be int or float, got str"),
+        (b"1", TypeError, "max_gap_size must be int or float or str, got bytes"),
+        ("1M", ValueError, "max_gap_size must be a number of bytes, or a text such as .*; not '1M'"),
     ):
         with pytest.raises(kind, match=message):
             S3ReaderConstructor.dcp_optimized(max_gap_size=wrong)  # type: ignore[arg-type]
@@ -110,6 +111,8 @@ def test_max_gap_size_must_be_a_number() -> None:
         (2, [(0, 30), (100, 110)]),
         (69.5, [(0, 30), (100, 110)]),
         (70, [(0, 110)]),
+        ("69B", [(0, 30), (100, 110)]),
+        ("1KiB", [(0, 110)]),
         (float("inf"), [(0, 110)]),
     ],
 )
