@@ -374,7 +374,7 @@ def test_a_timeout_ends_the_call(emulator):
         ({"expires": 10**400}, ValueError, "expires must be 1970 to 2262"),
         ({"expires": float("nan")}, ValueError, "expires must be 1970 to 2262"),
         ({"timeout": 0}, ValueError, "timeout must be more than 0 and less than 1e9 seconds, not 0"),
-        ({"timeout": "1"}, TypeError, "timeout must be a number of seconds, not str"),
+        ({"timeout": b"1"}, TypeError, "not bytes"),
         ({"server_side_encryption": "kms"}, ValueError, "server_side_encryption must be AES256, aws:kms or aws:kms:dsse"),
         ({"sse_kms_key_id": "x"}, ValueError, 'need server_side_encryption="aws:kms"'),
         ({"sse_customer_key": KEY, "server_side_encryption": "AES256"}, ValueError, "give one kind of encryption"),
