@@ -5,25 +5,13 @@
 
 #include "base/dates.h"
 #include "emulator/policy/evaluator.h"
+#include "emulator/s3/core/access.h"
 
 namespace penstock::emulator::identity {
 namespace {
 
 constexpr std::string_view kAssumeRole = "sts:AssumeRole";
 constexpr std::string_view kWithWebIdentity = "sts:AssumeRoleWithWebIdentity";
-
-policy::Principal PrincipalOf(const s3::Identity& caller) {
-  using Type = policy::Principal::Type;
-  return {.type = !caller.role_arn.empty()   ? Type::kRoleSession
-                  : caller.user_name.empty() ? Type::kRoot
-                                             : Type::kUser,
-          .account_id = caller.account_id,
-          .canonical_id = caller.owner_id,
-          .arn = caller.arn,
-          .role_arn = caller.role_arn,
-          .user_id = caller.user_id,
-          .policies = caller.policies.get()};
-}
 
 bool Applies(const policy::Statement& statement, std::string_view provider_arn,
              const StsContext& context) {
@@ -46,18 +34,11 @@ bool Applies(const policy::Statement& statement, std::string_view provider_arn,
                      [&](const policy::Condition& each) { return Holds(each, context); });
 }
 
-// "127.0.0.1" of "127.0.0.1:1234" and "::1" of "[::1]:1234".
-std::string AddressOf(std::string_view peer) {
-  if (peer.starts_with('[')) return std::string(peer.substr(1, peer.find(']') - 1));
-  const std::size_t colon = peer.find(':');
-  return std::string(colon == peer.rfind(':') ? peer.substr(0, colon) : peer);
-}
-
 }  // namespace
 
 StsContext::StsContext(const s3::Exchange& exchange) {
   const WallTime now = *exchange.Now();
-  Set("aws:SourceIp", AddressOf(exchange.connection.peer));
+  Set("aws:SourceIp", s3::AddressOf(exchange.connection.peer));
   Set("aws:SecureTransport", exchange.connection.tls ? "true" : "false");
   Set("aws:CurrentTime", FormatIso8601(now));
   Set("aws:EpochTime",
@@ -80,7 +61,7 @@ std::optional<policy::Context::Values> StsContext::Find(std::string_view key) co
 bool MayAssume(const s3::Identity& caller, std::string_view role_account, const Role& role,
                const StsContext& context, IdentityPolicies policies) {
   const std::string arn = RoleArn(role_account, role);
-  policy::Request request{.principal = PrincipalOf(caller),
+  policy::Request request{.principal = s3::PrincipalOf(caller),
                           .action = kAssumeRole,
                           .resource = arn,
                           .same_account = caller.account_id == role_account,

@@ -16,22 +16,6 @@ namespace penstock::emulator::s3 {
 namespace {
 
 using policy::Decision;
-using policy::Principal;
-
-Principal PrincipalOf(const Identity& who) {
-  Principal principal;
-  if (who.owner_id.empty()) return principal;
-  principal.type = !who.role_arn.empty()    ? Principal::Type::kRoleSession
-                   : !who.user_name.empty() ? Principal::Type::kUser
-                                            : Principal::Type::kRoot;
-  principal.account_id = who.account_id;
-  principal.canonical_id = who.owner_id;
-  principal.arn = who.arn;
-  principal.role_arn = who.role_arn;
-  principal.user_id = who.user_id;
-  principal.policies = who.policies.get();
-  return principal;
-}
 
 // Actions by which a root can repair a policy that denies it everything (IAM User Guide, "AWS JSON
 // policy elements: Principal"; Amazon S3 API Reference, "PutBucketPolicy").

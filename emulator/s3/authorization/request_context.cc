@@ -7,6 +7,7 @@
 #include "base/ascii.h"
 #include "base/dates.h"
 #include "emulator/s3/access/object_lock.h"
+#include "emulator/s3/core/access.h"
 #include "emulator/s3/core/post_form.h"
 #include "emulator/s3/core/regions.h"
 #include "emulator/s3/protocol/directory_names.h"
@@ -25,15 +26,6 @@ std::optional<Values> Maybe(std::optional<std::string_view> value) {
 }
 std::optional<Values> Known(std::string_view value) {
   return value.empty() ? std::nullopt : One(value);
-}
-
-// "127.0.0.1:54321" or "[::1]:54321" without the port.
-std::string AddressOf(std::string_view peer) {
-  peer = peer.substr(0, peer.rfind(':'));
-  if (peer.starts_with('[') && peer.ends_with(']')) peer = peer.substr(1, peer.size() - 2);
-  constexpr std::string_view kMapped = "::ffff:";  // IPv4 on an IPv6 socket.
-  if (peer.starts_with(kMapped) && peer.find('.') != peer.npos) peer.remove_prefix(kMapped.size());
-  return std::string(peer);
 }
 
 // A tag by its key; also by a key that differs in case, because condition keys ignore case.

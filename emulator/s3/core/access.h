@@ -1,11 +1,14 @@
-// Authorization of requests.
-//
-// The account that owns a bucket may do everything in it, other accounts nothing. The emulator
-// stores ACLs and bucket policies (sub_resources.h) but does not evaluate them. A directory bucket
-// session is valid for that bucket only. Signatures are verified in emulator/auth.
+// Who sends a request, and the authorization of `--authorization off`: the account that owns a
+// bucket may do everything in it, other accounts nothing. A directory bucket session is valid for
+// that bucket only. Policies and ACLs are evaluated in emulator/s3/authorization, signatures
+// verified in emulator/auth.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_ACCESS_H_
 #define PENSTOCK_EMULATOR_S3_CORE_ACCESS_H_
 
+#include <string>
+#include <string_view>
+
+#include "emulator/policy/evaluator.h"
 #include "emulator/s3/core/exchange.h"
 #include "emulator/store/store.h"
 #include "penstock/base/result.h"
@@ -19,6 +22,13 @@ Result<void> Authorize(const Identity& who, const store::BucketRecord& bucket);
 // For operations on an account (ListBuckets, CreateBucket): returns 403 AccessDenied for unsigned
 // requests.
 Result<void> RequireAccount(const Identity& who);
+
+// Returns the requester for the evaluation of policies. Refers to `who`.
+policy::Principal PrincipalOf(const Identity& who);
+
+// Returns the address of "127.0.0.1:54321" or "[::1]:54321", for aws:SourceIp. An IPv4 address on
+// an IPv6 socket is returned as IPv4.
+std::string AddressOf(std::string_view peer);
 
 }  // namespace penstock::emulator::s3
 

@@ -72,5 +72,11 @@ TEST_F(AccessTest, UsersOfOneAccountShareItsBuckets) {
   EXPECT_EQ(s3_.Send("GET /bucket/k").Outcome(), "200");
 }
 
+TEST(AddressTest, HasNoPort) {
+  EXPECT_EQ(AddressOf("127.0.0.1:54321"), "127.0.0.1");
+  EXPECT_EQ(AddressOf("[::1]:54321"), "::1");
+  EXPECT_EQ(AddressOf("[::ffff:192.0.2.1]:54321"), "192.0.2.1");
+}
+
 }  // namespace
 }  // namespace penstock::emulator::s3
