@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/io/descriptor.h"
+
 namespace penstock::http {
 
 class SocketPair {
@@ -25,6 +27,7 @@ class SocketPair {
   SocketPair& operator=(const SocketPair&) = delete;
 
   int own_fd() const { return ends_[0]; }
+  Descriptor DuplicateOwn() const { return Descriptor(::dup(ends_[0])); }
   int peer_fd() const { return ends_[1]; }
   void ClosePeer() { ::close(std::exchange(ends_[1], -1)); }
   void PeerSends(std::string_view text) {

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 
+#include "base/io/descriptor.h"
 #include "penstock/base/bytes.h"
 
 namespace penstock::http {
@@ -27,15 +29,17 @@ struct IoResult {
 // Thread safety: belongs to one I/O thread.
 class ConnectedSocket {
  public:
-  // `curl` is libcurl's handle (CURL*). It has connected with CURLOPT_CONNECT_ONLY, owns the
-  // descriptor and must outlive this object. TLS uses the handle for all bytes; plain connections
-  // use the descriptor, and `curl` may be null.
-  ConnectedSocket(void* curl, int fd, bool is_tls) : curl_(curl), fd_(fd), is_tls_(is_tls) {}
+  // A plain connection.
+  explicit ConnectedSocket(Descriptor socket) : ConnectedSocket(std::move(socket), nullptr) {}
+  // A connection over TLS. libcurl's handle `tls` (CURL*) transfers all bytes. It has connected
+  // with CURLOPT_CONNECT_ONLY and must outlive this object. `socket` is a duplicate of its socket
+  // (ConnectHandle::DuplicateSocket).
+  ConnectedSocket(Descriptor socket, void* tls) : socket_(std::move(socket)), tls_(tls) {}
 
-  int fd() const { return fd_; }
+  int fd() const { return socket_.get(); }
   // If true, received bytes may be buffered inside, where poll does not see them: receive until
   // kWouldBlock.
-  bool buffers() const { return is_tls_; }
+  bool buffers() const { return tls_ != nullptr; }
 
   // Neither blocks. Send writes bytes of `head`, then of `body`. One of them may be empty.
   IoResult Send(ByteView head, ByteView body);
@@ -48,9 +52,8 @@ class ConnectedSocket {
  private:
   IoResult SendTls(ByteView bytes);
 
-  void* curl_;
-  int fd_;
-  bool is_tls_;
+  Descriptor socket_;
+  void* tls_;  // null: plain
   std::size_t low_water_ = 1;
 };
 

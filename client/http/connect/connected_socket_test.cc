@@ -21,7 +21,7 @@ class ConnectedSocketTest : public ::testing::Test {
 };
 
 TEST_F(ConnectedSocketTest, SendsHeadAndBodyTogether) {
-  ConnectedSocket socket(nullptr, pair_.own_fd(), false);
+  ConnectedSocket socket(pair_.DuplicateOwn());
   EXPECT_EQ(socket.Send(AsBytes("head "), AsBytes("body")).count, 9u);
   EXPECT_EQ(PeerReads(), "head body");
   EXPECT_EQ(socket.Send({}, AsBytes("rest")).count, 4u);
@@ -30,7 +30,7 @@ TEST_F(ConnectedSocketTest, SendsHeadAndBodyTogether) {
 }
 
 TEST_F(ConnectedSocketTest, ReceivesAvailableBytesWithoutBlocking) {
-  ConnectedSocket socket(nullptr, pair_.own_fd(), false);
+  ConnectedSocket socket(pair_.DuplicateOwn());
   EXPECT_EQ(socket.Receive(memory_).kind, IoResult::Kind::kWouldBlock);
   ASSERT_EQ(::send(pair_.peer_fd(), "abc", 3, 0), 3);
   const IoResult got = socket.Receive(memory_);
@@ -41,7 +41,7 @@ TEST_F(ConnectedSocketTest, ReceivesAvailableBytesWithoutBlocking) {
 }
 
 TEST_F(ConnectedSocketTest, FullSocketWouldBlockAndClosedSocketIsBroken) {
-  ConnectedSocket socket(nullptr, pair_.own_fd(), false);
+  ConnectedSocket socket(pair_.DuplicateOwn());
   const std::string much(1 << 22, 'x');
   IoResult sent = socket.Send({}, AsBytes(much));
   while (sent.moved()) sent = socket.Send({}, AsBytes(much));
@@ -53,7 +53,7 @@ TEST_F(ConnectedSocketTest, FullSocketWouldBlockAndClosedSocketIsBroken) {
 }
 
 TEST_F(ConnectedSocketTest, NotReadableBelowTheLowWaterMarkButCanBeRead) {
-  ConnectedSocket socket(nullptr, pair_.own_fd(), false);
+  ConnectedSocket socket(pair_.DuplicateOwn());
   socket.SetLowWater(10);
   int value = 0;
   socklen_t size = sizeof value;

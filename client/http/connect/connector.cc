@@ -1,10 +1,12 @@
 #include "client/http/connect/connector.h"
 
 #include <curl/curl.h>
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <string_view>
 #include <utility>
@@ -97,6 +99,14 @@ int ConnectHandle::Socket() const {
   return fd == CURL_SOCKET_BAD ? -1 : static_cast<int>(fd);
 }
 
+Descriptor ConnectHandle::DuplicateSocket() {
+  const int fd = Socket();
+  if (fd < 0) return Descriptor();
+  Descriptor duplicate(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!duplicate) duplicate_error_ = errno;
+  return duplicate;
+}
+
 curl_socket_t ConnectHandle::Callbacks::OnOpenSocket(void* self, curlsocktype,
                                                      curl_sockaddr* address) {
   auto& handle = *static_cast<ConnectHandle*>(self);
@@ -132,7 +142,7 @@ Error ConnectHandle::ErrorOf(const Request& request) const {
   failure.detail = error_text_.data();
   long os_error = 0;
   curl_easy_getinfo(curl_, CURLINFO_OS_ERRNO, &os_error);
-  failure.os_error = static_cast<int>(os_error);
+  failure.os_error = duplicate_error_ != 0 ? duplicate_error_ : static_cast<int>(os_error);
   long local_port = 0;  // set once the TCP handshake is done
   curl_easy_getinfo(curl_, CURLINFO_LOCAL_PORT, &local_port);
   failure.connected = local_port > 0;
@@ -178,6 +188,10 @@ std::unique_ptr<ConnectHandle> Connector::Connect(const Request& request, void* 
   return made;
 }
 
+// libcurl closes connections older than this when it makes another one, also those in use. The
+// connection pool limits the age of connections.
+constexpr long kNoMaxAge = 10L * 365 * 24 * 3600;
+
 // Each new connection resolves its host again and tries the addresses in random order, so that
 // connections use all addresses of a service.
 void Connector::SetOptions(ConnectHandle& handle, const Request& request) {
@@ -190,6 +204,7 @@ void Connector::SetOptions(ConnectHandle& handle, const Request& request) {
   curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, &ConnectHandle::Callbacks::OnOpenSocket);
   curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, &handle);
   curl_easy_setopt(curl, CURLOPT_CONNECT_ONLY, 1L);
+  curl_easy_setopt(curl, CURLOPT_MAXAGE_CONN, kNoMaxAge);  // seconds; the default is 118
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   // S3 does not support HTTP/2.

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/io/descriptor.h"
 #include "client/http/transport.h"
 
 namespace penstock::http {
@@ -26,9 +27,12 @@ class ConnectHandle {
   ConnectHandle& operator=(const ConnectHandle&) = delete;
 
   void* curl() const { return curl_; }  // libcurl's CURL
-  // The socket, once connected. -1: connecting has failed, or the connection is gone.
-  int Socket() const;
-  // Returns why Socket() is -1 after the attempt. `request` as in Connect.
+  // Returns a second descriptor of the connected socket. None: connecting has failed, and ErrorOf()
+  // has the cause. libcurl closes its own descriptor when it takes the connection for dead or
+  // expired, at a time when another connection is made. The number of that descriptor may then
+  // belong to any other file, so only libcurl uses it.
+  Descriptor DuplicateSocket();
+  // `request` as in Connect.
   Error ErrorOf(const Request& request) const;
   // Records the result for the addresses that were tried. Failed addresses are skipped for a while
   // (address_circuit_breaker.h).
@@ -41,16 +45,19 @@ class ConnectHandle {
   friend class Connector;
   struct Callbacks;  // what libcurl calls
 
+  int Socket() const;  // libcurl's descriptor; -1: not connected
+
   static constexpr std::size_t kErrorTextBytes = 256;  // CURL_ERROR_SIZE
 
   Connector& connector_;
   void* const curl_;
   void* owner_ = nullptr;
   bool tries_all_ = false;
-  bool skipped_ = false;   // at least one address was skipped
-  int code_ = 0;           // libcurl's result of the attempt
-  int sockets_ = 0;        // sockets that libcurl waits for
-  int tunnel_status_ = 0;  // of the proxy's response to CONNECT; 0: none
+  bool skipped_ = false;     // at least one address was skipped
+  int code_ = 0;             // libcurl's result of the attempt
+  int duplicate_error_ = 0;  // errno of DuplicateSocket
+  int sockets_ = 0;          // sockets that libcurl waits for
+  int tunnel_status_ = 0;    // of the proxy's response to CONNECT; 0: none
   std::size_t tunnel_head_bytes_ = 0;
   std::vector<PeerAddress> tried_;  // in this order
   std::string url_;

@@ -4,17 +4,22 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <future>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/http/connect/address_circuit_breaker.h"
+#include "client/http/connect/connected_socket.h"
 #include "client/http/connect/curl_global.h"
 #include "client/http/proxy_variable_for_test.h"
 #include "client/http/raw_server_for_test.h"
@@ -57,7 +62,8 @@ class ConnectorTest : public ::testing::Test {
         ended = true;
       });
     }
-    return handle_->Socket() >= 0;
+    socket_ = handle_->DuplicateSocket();
+    return static_cast<bool>(socket_);
   }
 
   // Returns the error of a tunnel that the proxy's response prevents, long before the timeout.
@@ -71,19 +77,65 @@ class ConnectorTest : public ::testing::Test {
   const int epoll_fd_ = ::epoll_create1(EPOLL_CLOEXEC);
   std::optional<Connector> connector_{std::in_place, std::size_t{4}, epoll_fd_};
   std::unique_ptr<ConnectHandle> handle_;
+  Descriptor socket_;
 };
 
 TEST_F(ConnectorTest, HandsOverAConnectedSocketAndStopsWatchingIt) {
   RawServer server([](RawConnection& connection) { connection.Send("hello"); });
   ASSERT_TRUE(Connect(server.Get()));
-  const int fd = handle_->Socket();
-  ASSERT_GE(fd, 0);
   epoll_event event{};
   event.events = EPOLLIN;
-  EXPECT_EQ(::epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, fd, &event), 0)
-      << "the descriptor is still in the set";
-  EXPECT_EQ(::epoll_wait(epoll_fd_, &event, 1, 10'000), 1);
-  ::epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, fd, nullptr);
+  event.data.u64 = 0;  // no tag of the connector
+  EXPECT_EQ(::epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, socket_.get(), &event), 0);
+  std::array<epoll_event, 2> events{};
+  EXPECT_EQ(::epoll_wait(epoll_fd_, events.data(), events.size(), 10'000), 1)
+      << "libcurl's descriptor is still in the set";
+  EXPECT_EQ(events[0].data.u64, 0u);
+  ::epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, socket_.get(), nullptr);
+}
+
+ino_t InodeOf(const Descriptor& file) {
+  struct stat facts {};
+  return ::fstat(file.get(), &facts) == 0 ? facts.st_ino : 0;
+}
+
+bool HasSocket(const ConnectHandle& handle) {
+  curl_socket_t fd = CURL_SOCKET_BAD;
+  curl_easy_getinfo(handle.curl(), CURLINFO_ACTIVESOCKET, &fd);
+  return fd != CURL_SOCKET_BAD;
+}
+
+// Symptom: libcurl closed the sockets of connections that their servers had closed. Bodies of
+// uploads went to the connections that got the numbers of these sockets next.
+TEST_F(ConnectorTest, AHandedOverSocketStaysOpenWhenLibcurlClosesItsOwn) {
+  RawServer server([](RawConnection& connection) {
+    if (connection.index() != 0) connection.WaitForClose();
+  });
+  ASSERT_TRUE(Connect(server.Get()));
+  const std::unique_ptr<ConnectHandle> first = std::move(handle_);
+  Descriptor socket = std::move(socket_);
+  const ino_t inode = InodeOf(socket);
+  // When libcurl 7.88 connects, it closes dead connections, once per second. Newer versions do not.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (HasSocket(*first) && std::chrono::steady_clock::now() < end)
+    ASSERT_TRUE(Connect(server.Get()));
+  EXPECT_EQ(InodeOf(socket), inode);
+  std::array<std::byte, 8> memory;
+  EXPECT_EQ(ConnectedSocket(std::move(socket)).Receive(memory).kind, IoResult::Kind::kClosed);
+}
+
+TEST_F(ConnectorTest, WithoutADescriptorForTheSocketTheErrorNamesTheLimit) {
+  RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
+  ASSERT_TRUE(Connect(server.Get()));
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit none{1, usual.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const bool duplicated = static_cast<bool>(handle_->DuplicateSocket());
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
+  EXPECT_FALSE(duplicated);
+  EXPECT_NE(handle_->ErrorOf(server.Get()).message.find("open files"), std::string::npos)
+      << handle_->ErrorOf(server.Get()).message;
 }
 
 TEST_F(ConnectorTest, ReportsWhyConnectingFailed) {
@@ -220,6 +272,7 @@ TEST_F(ConnectorTest, DestructionClosesTheConnection) {
     closed.set_value();
   });
   ASSERT_TRUE(Connect(server.Get()));
+  socket_ = Descriptor();
   handle_.reset();
   EXPECT_EQ(closed.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
 }

@@ -15,7 +15,7 @@ using Step = Exchange::Step;
 class ExchangeTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    socket_.emplace(nullptr, pair_.own_fd(), false);
+    socket_.emplace(pair_.DuplicateOwn());
     transfer_.response_body = &sink_;
     transfer_.request.method = "GET";
     transfer_.request.endpoint = {"http", "h", 80};

@@ -104,10 +104,10 @@ void ExchangeRunner::BeginOnFresh(const TransferPtr& transfer) {
 }
 
 void ExchangeRunner::OnConnected(Connection& connection) {
-  const int fd = connection.handle->Socket();
   const TransferPtr transfer = connection.transfer;
   connection.handle->RecordResult();
-  if (fd < 0 && connection.handle->skipped_all()) {
+  Descriptor socket = connection.handle->DuplicateSocket();
+  if (!socket && connection.handle->skipped_all()) {
     connection.handle = connector_.Connect(transfer->request, &connection, true);
     if (connection.handle != nullptr) return;
     transfer->connection = nullptr;
@@ -115,17 +115,22 @@ void ExchangeRunner::OnConnected(Connection& connection) {
     return finish_(transfer,
                    Error::Make(ErrorKind::kResourceExhausted, "libcurl is out of memory"));
   }
-  if (fd < 0) {
+  if (!socket) {
     Error error = connection.handle->ErrorOf(transfer->request);
     transfer->connection = nullptr;
     Drop(connection);
     return finish_(transfer, std::move(error));
   }
   connection.made = transfer->last_activity = Now();
-  connection.address = PeerAddress::OfSocket(fd);
+  connection.address = PeerAddress::OfSocket(socket.get());
   const bool is_tls =
       connection.proxy ? connection.proxy->is_tls : transfer->request.endpoint.scheme == "https";
-  connection.socket.emplace(connection.handle->curl(), fd, is_tls);
+  if (is_tls) {
+    connection.socket.emplace(std::move(socket), connection.handle->curl());
+  } else {
+    connection.socket.emplace(std::move(socket));
+    connection.handle.reset();  // libcurl closes its descriptor
+  }
   StartExchange(connection);
 }
 
