@@ -35,7 +35,7 @@ IoResult ConnectedSocket::Send(ByteView head, ByteView body) {
   message.msg_iov = head.empty() ? slices + 1 : slices;
   message.msg_iovlen = head.empty() || body.empty() ? 1 : 2;
   for (;;) {
-    const ssize_t sent = ::sendmsg(fd(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = ::sendmsg(fd_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) return IoResult::Moved(static_cast<std::size_t>(sent));
     if (errno != EINTR) return Failed(errno);
   }
@@ -56,7 +56,7 @@ IoResult ConnectedSocket::Receive(MutableByteView into) {
     return result;
   }
   for (;;) {
-    const ssize_t count = ::recv(fd(), into.data(), into.size(), MSG_DONTWAIT);
+    const ssize_t count = ::recv(fd_, into.data(), into.size(), MSG_DONTWAIT);
     if (count > 0) return IoResult::Moved(static_cast<std::size_t>(count));
     if (count == 0) return {IoResult::Kind::kClosed, 0, {}};
     if (errno != EINTR) return Failed(errno);
@@ -67,7 +67,7 @@ void ConnectedSocket::SetLowWater(std::size_t bytes) {
   if (bytes == low_water_) return;
   const int value = static_cast<int>(bytes);
   // If the system rejects the option, there are only more wake-ups.
-  static_cast<void>(::setsockopt(fd(), SOL_SOCKET, SO_RCVLOWAT, &value, sizeof value));
+  static_cast<void>(::setsockopt(fd_, SOL_SOCKET, SO_RCVLOWAT, &value, sizeof value));
   low_water_ = bytes;
 }
 

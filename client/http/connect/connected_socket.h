@@ -30,13 +30,12 @@ struct IoResult {
 class ConnectedSocket {
  public:
   // A plain connection.
-  explicit ConnectedSocket(Descriptor socket) : ConnectedSocket(std::move(socket), nullptr) {}
-  // A connection over TLS. libcurl's handle `tls` (CURL*) transfers all bytes. It has connected
-  // with CURLOPT_CONNECT_ONLY and must outlive this object. `socket` is a duplicate of its socket
-  // (ConnectHandle::DuplicateSocket).
-  ConnectedSocket(Descriptor socket, void* tls) : socket_(std::move(socket)), tls_(tls) {}
+  explicit ConnectedSocket(Descriptor socket) : own_(std::move(socket)), fd_(own_.get()) {}
+  // A connection over TLS. libcurl's handle `tls` (CURL*) has connected with CURLOPT_CONNECT_ONLY,
+  // owns the descriptor, transfers all bytes and must outlive this object.
+  ConnectedSocket(void* tls, int fd) : tls_(tls), fd_(fd) {}
 
-  int fd() const { return socket_.get(); }
+  int fd() const { return fd_; }
   // If true, received bytes may be buffered inside, where poll does not see them: receive until
   // kWouldBlock.
   bool buffers() const { return tls_ != nullptr; }
@@ -52,8 +51,9 @@ class ConnectedSocket {
  private:
   IoResult SendTls(ByteView bytes);
 
-  Descriptor socket_;
-  void* tls_;  // null: plain
+  Descriptor own_;       // none with TLS
+  void* tls_ = nullptr;  // null: plain
+  int fd_;
   std::size_t low_water_ = 1;
 };
 

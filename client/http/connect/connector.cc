@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -81,15 +82,19 @@ void SetConnectOptions(CURL* curl, const ConnectSettings& settings) {
 
 struct ConnectHandle::Callbacks {
   static curl_socket_t OnOpenSocket(void* self, curlsocktype, curl_sockaddr* address);
-  static int OnSocket(CURL* easy, curl_socket_t fd, int what, void* self, void* known);
+  static int OnCloseSocket(void* self, curl_socket_t fd);
+  static int OnSocket(CURL*, curl_socket_t fd, int what, void* self, void*);
   static int OnTimer(CURLM* multi, long timeout_ms, void* self);
   static std::size_t OnTunnelHead(char* line, std::size_t, std::size_t bytes, void* self);
 };
 
 ConnectHandle::~ConnectHandle() {
-  curl_multi_remove_handle(connector_.multi_, curl_);
+  curl_multi_remove_handle(multi_, curl_);
   curl_easy_cleanup(curl_);
-  std::erase(connector_.lost_, this);
+  curl_multi_cleanup(multi_);
+  std::erase(connector_.connecting_, this);
+  std::erase(connector_.finished_, this);
+  for (const int fd : sockets_) connector_.by_socket_.erase(fd);
 }
 
 int ConnectHandle::Socket() const {
@@ -113,12 +118,19 @@ curl_socket_t ConnectHandle::Callbacks::OnOpenSocket(void* self, curlsocktype,
   const PeerAddress peer = PeerAddress::Of(&address->addr);
   if (peer.known() && !handle.tries_all_ &&
       AddressCircuitBreaker::PerProcess().Avoids(peer, SystemClock().Monotonic())) {
-    handle.skipped_ = true;
-    handle.connector_.lost_.push_back(&handle);
+    handle.skipped_ = handle.lost_ = true;
     return CURL_SOCKET_BAD;  // libcurl tries the host's next address
   }
   if (peer.known()) handle.tried_.push_back(peer);
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+int ConnectHandle::Callbacks::OnCloseSocket(void* self, curl_socket_t fd) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0)
+    static_cast<ConnectHandle*>(self)->reached_peer_ = true;
+  return ::close(fd);
 }
 
 void ConnectHandle::RecordResult() const {
@@ -143,30 +155,16 @@ Error ConnectHandle::ErrorOf(const Request& request) const {
   long os_error = 0;
   curl_easy_getinfo(curl_, CURLINFO_OS_ERRNO, &os_error);
   failure.os_error = duplicate_error_ != 0 ? duplicate_error_ : static_cast<int>(os_error);
-  long local_port = 0;  // set once the TCP handshake is done
-  curl_easy_getinfo(curl_, CURLINFO_LOCAL_PORT, &local_port);
-  failure.connected = local_port > 0;
+  failure.connected = reached_peer_;
   failure.tunnel_status = tunnel_status_;
   failure.tunnel_head_too_long = tunnel_head_bytes_ > kMaxTunnelHeadBytes;
   return ConnectError(request, failure);
 }
 
-Connector::Connector(std::size_t max_connections, int epoll_fd,
-                     const std::vector<std::string>& resolve)
-    : epoll_fd_(epoll_fd),
-      multi_(curl_multi_init()),
-      share_(MakeShare()),
-      resolve_(MakeList(resolve)) {
-  if (multi_ == nullptr) return;
-  curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &ConnectHandle::Callbacks::OnSocket);
-  curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
-  curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &ConnectHandle::Callbacks::OnTimer);
-  curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
-  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(max_connections));
-}
+Connector::Connector(int epoll_fd, const std::vector<std::string>& resolve)
+    : epoll_fd_(epoll_fd), share_(MakeShare()), resolve_(MakeList(resolve)) {}
 
 Connector::~Connector() {
-  if (multi_ != nullptr) curl_multi_cleanup(multi_);
   if (share_ != nullptr) curl_share_cleanup(share_);
   curl_slist_free_all(static_cast<curl_slist*>(resolve_));
 }
@@ -178,33 +176,40 @@ std::optional<int> Connector::FromTag(std::uint64_t tag) {
 
 std::unique_ptr<ConnectHandle> Connector::Connect(const Request& request, void* owner,
                                                   bool tries_all) {
-  CURL* const curl = multi_ == nullptr ? nullptr : curl_easy_init();
-  if (curl == nullptr) return nullptr;
-  auto made = std::make_unique<ConnectHandle>(*this, curl);
+  connecting_.reserve(connecting_.size() + 1);
+  CURLM* const multi = curl_multi_init();
+  CURL* const curl = multi == nullptr ? nullptr : curl_easy_init();
+  if (curl == nullptr) {
+    curl_multi_cleanup(multi);
+    return nullptr;
+  }
+  std::unique_ptr<ConnectHandle> made(new ConnectHandle(*this, multi, curl));
   made->owner_ = owner;
   made->tries_all_ = tries_all;
   SetOptions(*made, request);
-  if (curl_multi_add_handle(multi_, curl) != CURLM_OK) return nullptr;
+  connecting_.push_back(made.get());
+  if (curl_multi_add_handle(multi, curl) != CURLM_OK) return nullptr;
   return made;
 }
-
-// libcurl closes connections older than this when it makes another one, also those in use. The
-// connection pool limits the age of connections.
-constexpr long kNoMaxAge = 10L * 365 * 24 * 3600;
 
 // Each new connection resolves its host again and tries the addresses in random order, so that
 // connections use all addresses of a service.
 void Connector::SetOptions(ConnectHandle& handle, const Request& request) {
   static_assert(ConnectHandle::kErrorTextBytes >= CURL_ERROR_SIZE);
+  CURLM* const multi = handle.multi_;
+  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &ConnectHandle::Callbacks::OnSocket);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, &handle);
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &ConnectHandle::Callbacks::OnTimer);
+  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, &handle);
   CURL* const curl = handle.curl_;
   handle.url_ = request.endpoint.scheme + "://" + Authority(request.endpoint);
   curl_easy_setopt(curl, CURLOPT_URL, handle.url_.c_str());
-  curl_easy_setopt(curl, CURLOPT_PRIVATE, &handle);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, handle.error_text_.data());
   curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, &ConnectHandle::Callbacks::OnOpenSocket);
   curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, &handle);
+  curl_easy_setopt(curl, CURLOPT_CLOSESOCKETFUNCTION, &ConnectHandle::Callbacks::OnCloseSocket);
+  curl_easy_setopt(curl, CURLOPT_CLOSESOCKETDATA, &handle);
   curl_easy_setopt(curl, CURLOPT_CONNECT_ONLY, 1L);
-  curl_easy_setopt(curl, CURLOPT_MAXAGE_CONN, kNoMaxAge);  // seconds; the default is 118
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   // S3 does not support HTTP/2.
@@ -230,35 +235,34 @@ void Connector::SetOptions(ConnectHandle& handle, const Request& request) {
                    static_cast<long>(std::max<std::int64_t>(1, request.connect_timeout.count())));
 }
 
-int ConnectHandle::Callbacks::OnSocket(CURL* easy, curl_socket_t fd, int what, void* self,
-                                       void* known) {
-  auto& connector = *static_cast<Connector*>(self);
-  ConnectHandle* handle = nullptr;
-  curl_easy_getinfo(easy, CURLINFO_PRIVATE, &handle);
-  if (handle != nullptr && what == CURL_POLL_REMOVE && known != nullptr) {
-    --handle->sockets_;
-    connector.lost_.push_back(handle);
-  }
-  if (handle != nullptr && what != CURL_POLL_REMOVE && known == nullptr) ++handle->sockets_;
+int ConnectHandle::Callbacks::OnSocket(CURL*, curl_socket_t fd, int what, void* self, void*) {
+  auto& handle = *static_cast<ConnectHandle*>(self);
+  Connector& connector = handle.connector_;
   if (what == CURL_POLL_REMOVE) {
     ::epoll_ctl(connector.epoll_fd_, EPOLL_CTL_DEL, fd, nullptr);
-    curl_multi_assign(connector.multi_, fd, nullptr);
+    if (std::erase(handle.sockets_, fd) != 0) handle.lost_ = true;
+    connector.by_socket_.erase(fd);
     return 0;
+  }
+  const bool known = std::ranges::find(handle.sockets_, fd) != handle.sockets_.end();
+  if (!known) {
+    handle.sockets_.push_back(fd);
+    connector.by_socket_[fd] = &handle;
   }
   epoll_event event{};
   event.events =
       ((what & CURL_POLL_IN) != 0 ? EPOLLIN : 0u) | ((what & CURL_POLL_OUT) != 0 ? EPOLLOUT : 0u);
   event.data.u64 = Connector::Tag(fd);
-  ::epoll_ctl(connector.epoll_fd_, known == nullptr ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
-  curl_multi_assign(connector.multi_, fd, self);
+  ::epoll_ctl(connector.epoll_fd_, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event);
   return 0;
 }
 
 int ConnectHandle::Callbacks::OnTimer(CURLM*, long timeout_ms, void* self) {
-  auto& connector = *static_cast<Connector*>(self);
-  connector.timer_ = timeout_ms < 0
-                         ? MonotonicTime::max()
-                         : SystemClock().Monotonic() + std::chrono::milliseconds(timeout_ms);
+  auto& handle = *static_cast<ConnectHandle*>(self);
+  handle.timer_ = timeout_ms < 0
+                      ? MonotonicTime::max()
+                      : SystemClock().Monotonic() + std::chrono::milliseconds(timeout_ms);
+  handle.connector_.timer_ = std::min(handle.connector_.timer_, handle.timer_);
   return 0;
 }
 
@@ -281,40 +285,49 @@ std::size_t ConnectHandle::Callbacks::OnTunnelHead(char* line, std::size_t, std:
 // If an address refuses or is skipped, libcurl 7.88 tries the next one only when its timer is due:
 // after 200 ms, and then after half of the connect timeout. If it waits for nothing else, unpausing
 // the handle makes it run at once.
-void Connector::TryNextAddresses() {
-  for (ConnectHandle* const handle : std::exchange(lost_, {})) {
-    if (handle->sockets_ > 0 || handle->Socket() >= 0) continue;  // it still waits, or is connected
-    curl_easy_pause(handle->curl_, CURLPAUSE_ALL);
-    curl_easy_pause(handle->curl_, CURLPAUSE_CONT);
-  }
+void ConnectHandle::TryNextAddress() {
+  if (!std::exchange(lost_, false) || !sockets_.empty() || Socket() >= 0) return;
+  curl_easy_pause(curl_, CURLPAUSE_ALL);
+  curl_easy_pause(curl_, CURLPAUSE_CONT);
+}
+
+void ConnectHandle::Run(int fd, int events) {
+  int running = 0;
+  curl_multi_socket_action(multi_, fd, events, &running);
+  int left = 0;
+  const CURLMsg* const message = curl_multi_info_read(multi_, &left);
+  if (message == nullptr || message->msg != CURLMSG_DONE) return TryNextAddress();
+  code_ = message->data.result;
+  timer_ = MonotonicTime::max();
+  std::erase(connector_.connecting_, this);
+  connector_.finished_.push_back(this);
 }
 
 void Connector::OnEvents(int fd, std::uint32_t events) {
-  const int what = ((events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
-                   ((events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
-                   ((events & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0);
-  int running = 0;
-  curl_multi_socket_action(multi_, fd, what, &running);
-  TryNextAddresses();
+  const auto found = by_socket_.find(fd);
+  if (found == by_socket_.end()) return;  // an event of a socket that libcurl has closed since
+  found->second->Run(fd, ((events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
+                             ((events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
+                             ((events & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0));
 }
 
 void Connector::OnTime(MonotonicTime now) {
   if (now < timer_) return;
+  const std::vector<ConnectHandle*> all = connecting_;  // Run removes those that have finished
+  for (ConnectHandle* const handle : all) {
+    if (handle->timer_ > now) continue;
+    handle->timer_ = MonotonicTime::max();
+    handle->Run(CURL_SOCKET_TIMEOUT, 0);
+  }
   timer_ = MonotonicTime::max();
-  int running = 0;
-  curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
-  TryNextAddresses();
+  for (const ConnectHandle* const handle : connecting_) timer_ = std::min(timer_, handle->timer_);
 }
 
 void Connector::Finished(const std::function<void(void* owner)>& callback) {
-  if (multi_ == nullptr) return;
-  int left = 0;
-  while (CURLMsg* message = curl_multi_info_read(multi_, &left)) {
-    if (message->msg != CURLMSG_DONE) continue;
-    ConnectHandle* handle = nullptr;
-    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &handle);
-    handle->code_ = message->data.result;
-    callback(handle->owner_);
+  while (!finished_.empty()) {
+    const ConnectHandle* const handle = finished_.front();
+    finished_.erase(finished_.begin());
+    callback(handle->owner_);  // may destroy handles
   }
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/io/descriptor.h"
@@ -19,20 +20,22 @@ namespace penstock::http {
 class Connector;
 
 // A libcurl handle that connects or is connected. Destruction closes the connection.
+//
+// Each handle has a multi handle of its own. When libcurl makes a connection, it closes other
+// connections of the same multi handle, also some that are in use (decision 0018).
 class ConnectHandle {
  public:
-  ConnectHandle(Connector& connector, void* curl) : connector_(connector), curl_(curl) {}
   ~ConnectHandle();
   ConnectHandle(const ConnectHandle&) = delete;
   ConnectHandle& operator=(const ConnectHandle&) = delete;
 
   void* curl() const { return curl_; }  // libcurl's CURL
-  // Returns a second descriptor of the connected socket. None: connecting has failed, and ErrorOf()
-  // has the cause. libcurl closes its own descriptor when it takes the connection for dead or
-  // expired, at a time when another connection is made. The number of that descriptor may then
-  // belong to any other file, so only libcurl uses it.
+  // The socket, once connected. -1: connecting has failed.
+  int Socket() const;
+  // Returns a descriptor of the connected socket that outlives this handle. None: no descriptor is
+  // left, and ErrorOf() says so.
   Descriptor DuplicateSocket();
-  // `request` as in Connect.
+  // Returns why there is no socket after the attempt. `request` as in Connect.
   Error ErrorOf(const Request& request) const;
   // Records the result for the addresses that were tried. Failed addresses are skipped for a while
   // (address_circuit_breaker.h).
@@ -45,20 +48,29 @@ class ConnectHandle {
   friend class Connector;
   struct Callbacks;  // what libcurl calls
 
-  int Socket() const;  // libcurl's descriptor; -1: not connected
+  ConnectHandle(Connector& connector, void* multi, void* curl)
+      : connector_(connector), multi_(multi), curl_(curl) {}
+
+  // Runs libcurl for an event of `fd`, or for its timer.
+  void Run(int fd, int events);
+  void TryNextAddress();
 
   static constexpr std::size_t kErrorTextBytes = 256;  // CURL_ERROR_SIZE
 
   Connector& connector_;
+  void* const multi_;  // libcurl's CURLM
   void* const curl_;
   void* owner_ = nullptr;
+  MonotonicTime timer_ = MonotonicTime::max();  // when libcurl wants to run
   bool tries_all_ = false;
-  bool skipped_ = false;     // at least one address was skipped
-  int code_ = 0;             // libcurl's result of the attempt
-  int duplicate_error_ = 0;  // errno of DuplicateSocket
-  int sockets_ = 0;          // sockets that libcurl waits for
-  int tunnel_status_ = 0;    // of the proxy's response to CONNECT; 0: none
+  bool skipped_ = false;       // at least one address was skipped
+  bool reached_peer_ = false;  // a socket that was closed had been connected
+  bool lost_ = false;          // lost a socket or skipped an address since TryNextAddress
+  int code_ = 0;               // libcurl's result of the attempt
+  int duplicate_error_ = 0;    // errno of DuplicateSocket
+  int tunnel_status_ = 0;      // of the proxy's response to CONNECT; 0: none
   std::size_t tunnel_head_bytes_ = 0;
+  std::vector<int> sockets_;        // that libcurl waits for
   std::vector<PeerAddress> tried_;  // in this order
   std::string url_;
   std::array<char, kErrorTextBytes> error_text_{};
@@ -71,8 +83,7 @@ class ConnectHandle {
 class Connector {
  public:
   // This object must outlive its handles. `resolve` as in HttpTransportOptions.
-  Connector(std::size_t max_connections, int epoll_fd,
-            const std::vector<std::string>& resolve = {});
+  explicit Connector(int epoll_fd, const std::vector<std::string>& resolve = {});
   ~Connector();
   Connector(const Connector&) = delete;
   Connector& operator=(const Connector&) = delete;
@@ -99,15 +110,14 @@ class Connector {
   friend class ConnectHandle;
   friend struct ConnectHandle::Callbacks;
   void SetOptions(ConnectHandle& handle, const Request& request);
-  void TryNextAddresses();
 
   const int epoll_fd_;
-  void* const multi_;        // libcurl's CURLM; null: out of memory
   void* const share_;        // libcurl's CURLSH; null: no TLS session is resumed
   void* resolve_ = nullptr;  // libcurl's curl_slist: fixed addresses of host names
   MonotonicTime timer_ = MonotonicTime::max();
-  // Handles that lost a socket or skipped an address since the last check.
-  std::vector<ConnectHandle*> lost_;
+  std::vector<ConnectHandle*> connecting_;
+  std::vector<ConnectHandle*> finished_;  // since the last Finished()
+  std::unordered_map<int, ConnectHandle*> by_socket_;
 };
 
 }  // namespace penstock::http

@@ -45,7 +45,7 @@ ExchangeRunner::ExchangeRunner(const HttpTransportOptions& options, std::size_t 
       epoll_(std::move(epoll)),
       wake_(std::move(wake)),
       finish_(std::move(finish)),
-      connector_(max_connections, epoll_.get(), options.resolve),
+      connector_(epoll_.get(), options.resolve),
       pool_({max_connections, options.max_idle_age, options.max_lifetime}),
       events_(kEvents),
       scratch_(std::make_unique_for_overwrite<std::byte[]>(kScratchBytes)) {}
@@ -105,9 +105,9 @@ void ExchangeRunner::BeginOnFresh(const TransferPtr& transfer) {
 
 void ExchangeRunner::OnConnected(Connection& connection) {
   const TransferPtr transfer = connection.transfer;
-  connection.handle->RecordResult();
-  Descriptor socket = connection.handle->DuplicateSocket();
-  if (!socket && connection.handle->skipped_all()) {
+  ConnectHandle& handle = *connection.handle;
+  handle.RecordResult();
+  if (handle.skipped_all()) {
     connection.handle = connector_.Connect(transfer->request, &connection, true);
     if (connection.handle != nullptr) return;
     transfer->connection = nullptr;
@@ -115,22 +115,22 @@ void ExchangeRunner::OnConnected(Connection& connection) {
     return finish_(transfer,
                    Error::Make(ErrorKind::kResourceExhausted, "libcurl is out of memory"));
   }
-  if (!socket) {
-    Error error = connection.handle->ErrorOf(transfer->request);
+  const bool is_tls =
+      connection.proxy ? connection.proxy->is_tls : transfer->request.endpoint.scheme == "https";
+  if (is_tls) {
+    if (const int fd = handle.Socket(); fd >= 0) connection.socket.emplace(handle.curl(), fd);
+  } else {
+    if (Descriptor socket = handle.DuplicateSocket()) connection.socket.emplace(std::move(socket));
+  }
+  if (!connection.socket) {
+    Error error = handle.ErrorOf(transfer->request);
     transfer->connection = nullptr;
     Drop(connection);
     return finish_(transfer, std::move(error));
   }
+  if (!is_tls) connection.handle.reset();  // the connection stays open
   connection.made = transfer->last_activity = Now();
-  connection.address = PeerAddress::OfSocket(socket.get());
-  const bool is_tls =
-      connection.proxy ? connection.proxy->is_tls : transfer->request.endpoint.scheme == "https";
-  if (is_tls) {
-    connection.socket.emplace(std::move(socket), connection.handle->curl());
-  } else {
-    connection.socket.emplace(std::move(socket));
-    connection.handle.reset();  // libcurl closes its descriptor
-  }
+  connection.address = PeerAddress::OfSocket(connection.socket->fd());
   StartExchange(connection);
 }
 
