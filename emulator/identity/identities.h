@@ -146,6 +146,8 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
       PENSTOCK_REQUIRES(change_mutex_);
   void RestoreAccess(Tables& tables, std::vector<AccountAccess> kept,
                      std::vector<std::string>& notices) const;
+  // True if the session's role or user exists.
+  static bool HasPrincipal(const Tables& tables, const SessionRecord& session);
   // Returns the ids of sessions that cannot be restored.
   std::vector<std::string> RestoreSessions(Tables& tables,
                                            std::vector<SessionRecord> sessions) const;

@@ -1,4 +1,5 @@
 // The sessions of STS of Identities.
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <span>
@@ -63,14 +64,26 @@ std::shared_ptr<Identities::Entry> Identities::EntryOf(const SessionRecord& sess
   return entry;
 }
 
+bool Identities::HasPrincipal(const Tables& tables, const SessionRecord& session) {
+  const auto access = tables.access.find(session.account_id);
+  const bool has_access = access != tables.access.end();
+  if (!session.role.empty()) return has_access && access->second->roles.contains(session.role);
+  if (session.user_name.empty() ||
+      (has_access && access->second->users.contains(session.user_name)))
+    return true;
+  // A user with neither groups nor policies is known by its keys.
+  return std::any_of(tables.keys.begin(), tables.keys.end(), [&](const auto& key) {
+    const s3::Identity& identity = key.second->identity;
+    return identity.account_id == session.account_id && identity.user_name == session.user_name;
+  });
+}
+
 std::vector<std::string> Identities::RestoreSessions(Tables& tables,
                                                      std::vector<SessionRecord> sessions) const {
   std::vector<std::string> gone;
   for (const SessionRecord& session : sessions) {
     const auto access = tables.access.find(session.account_id);
-    const bool has_role = session.role.empty() || (access != tables.access.end() &&
-                                                   access->second->roles.contains(session.role));
-    if (!tables.accounts.contains(session.account_id) || !has_role ||
+    if (!tables.accounts.contains(session.account_id) || !HasPrincipal(tables, session) ||
         spaces_.at_start(session.name_space) == NamespaceState::kDeleted) {
       gone.push_back(session.access_key_id);
       continue;

@@ -59,6 +59,44 @@ TEST_F(SessionsTest, WithoutTheirRoleAreRemoved) {
   EXPECT_TRUE(Open()->Read()->sessions.empty());
 }
 
+// A session of GetSessionToken belongs to a user.
+TEST_F(SessionsTest, WithoutTheirUserAreRemoved) {
+  const auto start = [&](const char* user) {
+    return identities_
+        .AddSession({.expires = clock_.Now() + std::chrono::hours(1),
+                     .account_id = "111122223333",
+                     .arn = std::string("arn:aws:iam::111122223333:user/") + user,
+                     .user_name = user,
+                     .name_space = "default"},
+                    clock_.Now())
+        .value()
+        .access_key_id;
+  };
+  ASSERT_TRUE(identities_.Add(ParseUsers(kStsUsers).value()).ok());  // given, so not stored
+  ASSERT_TRUE(identities_.Restore(Open()).ok());
+  const std::string of_ann = start("ann");
+  const std::string of_bob = start("bob");
+  Identities later;
+  const auto find = [this](std::string_view) -> Result<std::shared_ptr<KeyNamespace>> {
+    return std::shared_ptr<KeyNamespace>(space_);
+  };
+  later.Attach(space_,
+               {.find = find,
+                .find_or_create = find,
+                .at_start = [](std::string_view) { return NamespaceState::kStored; }},
+               MakeIdentity("a"));
+  ASSERT_TRUE(later
+                  .Add(ParseUsers(R"({"accounts": [{"account_id": "111122223333", "users": [
+                      {"name": "bob", "access_keys": [
+                        {"access_key_id": "BOB", "secret_access_key": "s"}]}]}]})")
+                           .value())
+                  .ok());
+  ASSERT_TRUE(later.Restore(Open()).ok());
+  EXPECT_EQ(later.FindUser(of_ann), nullptr);
+  EXPECT_NE(later.FindUser(of_bob), nullptr);
+  EXPECT_EQ(Open()->Read()->sessions.size(), 1u);
+}
+
 TEST_F(SessionsTest, EndWithTheirNamespace) {
   ASSERT_TRUE(identities_.Add(ParseUsers(kStsUsers).value()).ok());
   const std::string key = Start(identities_)->access_key_id;

@@ -127,20 +127,6 @@ bool Compared(std::string_view value, std::string_view limit, Parse parse, Compa
   return a && b && compare(*a, *b);
 }
 
-// Each of the six parts is compared on its own, so that a '*' does not match a colon between them.
-bool MatchesArn(const Pattern& pattern, std::string_view value, const Context& context) {
-  const auto text = pattern.Expand(context);
-  if (!text) return false;
-  const auto wanted = SplitArn(*text);
-  const auto parts = SplitArn(value);
-  if (!wanted || !parts) return false;
-  for (std::size_t i = 0; i < parts->size(); ++i) {
-    const Pattern part((*wanted)[i], Pattern::Wildcards::kYes, Pattern::Variables::kNo);
-    if (!part.Matches((*parts)[i], context)) return false;
-  }
-  return true;
-}
-
 // Variables are replaced in strings and ARNs only.
 bool MatchesValue(Test test, const Pattern& wanted, const std::string& value,
                   const Context& context) {
@@ -164,7 +150,7 @@ bool MatchesValue(Test test, const Pattern& wanted, const std::string& value,
     case Test::kBool: return EqualsIgnoreCase(value, text);
     case Test::kBinaryEquals: return value == text;
     case Test::kIpAddress: return IsInRange(value, text);
-    case Test::kArnLike: return MatchesArn(wanted, value, context);
+    case Test::kArnLike: return wanted.MatchesArn(value, context);
     case Test::kNull: break;
   }
   return false;

@@ -96,6 +96,25 @@ TEST(PolicyConditionTest, ArnsAreComparedByPart) {
   EXPECT_TRUE(Check("ArnNotEquals", "aws:PrincipalArn", {"arn:aws:iam::1:*"}));
 }
 
+// IAM User Guide, "IAM policy elements: Variables and tags": ${*} is the character.
+TEST(PolicyConditionTest, ValuesOfVariablesHaveNoWildcardsInArns) {
+  MapContext context{{"aws:SourceArn", {"arn:aws:s3:::private/k"}}, {"aws:username", {"*"}}};
+  const auto like = [&](const char* text) {
+    const Condition condition{*FindConditionOperator("ArnLike"),
+                              ContextKey("aws:SourceArn"),
+                              {Pattern(text, Pattern::Wildcards::kYes, Pattern::Variables::kYes)}};
+    return Holds(condition, context);
+  };
+  EXPECT_TRUE(like("arn:aws:s3:::*/k"));
+  EXPECT_FALSE(like("arn:aws:s3:::${*}/k"));
+  EXPECT_FALSE(like("arn:aws:s3:::${aws:username}/k"));
+  EXPECT_FALSE(like("arn:aws:s3:::privat${?}/k"));
+  context.Set("aws:username", {"private"});
+  EXPECT_TRUE(like("arn:aws:s3:::${aws:username}/?"));
+  context.Set("aws:username", {"s3:::private"});
+  EXPECT_TRUE(like("arn:aws:${aws:username}/k")) << "a value can have colons";
+}
+
 TEST(PolicyConditionTest, AbsentKeys) {
   EXPECT_FALSE(Check("StringEquals", "s3:delimiter", {""}));
   EXPECT_TRUE(Check("StringNotEquals", "s3:delimiter", {"/"}));

@@ -126,17 +126,23 @@ std::optional<Decision> DecideByOwnResourcePolicy(const Request& request,
   return FindLimit(request) ? std::nullopt : std::optional(allowed);
 }
 
+bool IsAllowedInitiator(const Request& request) {
+  return request.acl == AclGrant::kToInitiator && !FindLimit(request);
+}
+
 Decision DecideInAccount(const Request& request) {
   if (request.principal.policies == nullptr) return Decide(true, Source::kRoot, {});
   if (const auto allowed = DecideByOwnResourcePolicy(request, FindResourceAllow(request)))
     return *allowed;
   if (request.acl == AclGrant::kToGroup && !FindLimit(request))
     return Decide(true, Source::kAcl, {});
+  if (IsAllowedInitiator(request)) return Decide(true, Source::kInitiator, {});
   return DecideIdentity(request);
 }
 
 // Both accounts must allow the request.
 Decision DecideAcrossAccounts(const Request& request) {
+  if (IsAllowedInitiator(request)) return Decide(true, Source::kInitiator, {});
   const ResourceAllow allow = FindResourceAllow(request);
   const bool acl = request.acl != AclGrant::kNone;
   if (allow.naming == Naming::kNone && !acl) return Decide(false, Source::kResourcePolicy, {});
@@ -156,6 +162,7 @@ std::string_view NameOf(Source source) {
     case Source::kRoot: return "account-root";
     case Source::kResourcePolicy: return "resource-policy";
     case Source::kAcl: return "acl";
+    case Source::kInitiator: return "initiator";
     case Source::kIdentityPolicy: return "identity-policy";
     case Source::kBoundary: return "permissions-boundary";
     case Source::kSessionPolicy: return "session-policy";

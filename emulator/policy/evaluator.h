@@ -27,11 +27,14 @@ struct Principal {
   const PrincipalPolicies* policies = nullptr;
 };
 
-// What an access control list grants to the principal.
+// What an access control list, or the creation of an upload, grants to the principal.
 enum class AclGrant : std::uint8_t {
   kNone,
   kToAccount,  // To the canonical id of the principal's account, which delegates it to its users.
   kToGroup,    // To all users, or to all authenticated users.
+  // To the principal itself, which created the upload. It needs no policy (Amazon S3 User Guide,
+  // "Multipart upload API and permissions").
+  kToInitiator,
 };
 
 struct Request {
@@ -57,6 +60,7 @@ enum class Source : std::uint8_t {
   kRoot,            // The resource's account, which its own root may use.
   kResourcePolicy,  // For example a bucket policy.
   kAcl,
+  kInitiator,  // The principal created the upload.
   kIdentityPolicy,
   kBoundary,
   kSessionPolicy,

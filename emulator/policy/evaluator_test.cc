@@ -199,6 +199,20 @@ TEST_F(PolicyEvaluatorTest, AclsOfAnAccountNeedItsIdentityPolicies) {
   EXPECT_EQ(Decided(), "allow acl");
 }
 
+TEST_F(PolicyEvaluatorTest, InitiatorsNeedNoPolicyWithinTheirLimits) {
+  for (const bool same_account : {true, false}) {
+    request_.same_account = same_account;
+    request_.acl = AclGrant::kToInitiator;
+    EXPECT_EQ(Decided(), "allow initiator");
+    policies_.boundary = {"boundary", Identity(kAllowPut)};
+    EXPECT_NE(Decided(), "allow initiator");
+    policies_.boundary.reset();
+    SetResource("Deny", "\"*\"");
+    EXPECT_EQ(Decided(), "explicit deny resource-policy");
+    request_.resource_policy = nullptr;
+  }
+}
+
 // Amazon S3 User Guide, "Troubleshoot access denied (403 Forbidden) errors in Amazon S3".
 TEST_F(PolicyEvaluatorTest, ReasonsAreThoseOfAws) {
   EXPECT_EQ(DenialReason(Evaluate(request_), "s3:GetObject"),

@@ -56,8 +56,8 @@ class Draw {
                              "arn:aws:s3:::b/a*b", "arn:aws:s3:::c/k"});
     question.same_account = question.type != "anonymous" && Chance(60);
     question.bucket_policy_may_allow = Chance(90);
-    question.acl = Chance(80) ? "" : One({"account", "group"});
-    if (question.type == "anonymous" && question.acl == "account") question.acl = "group";
+    question.acl = Chance(80) ? "" : One({"account", "group", "initiator"});
+    if (question.type == "anonymous" && !question.acl.empty()) question.acl = "group";
     question.root_always = Chance(10);
     DrawContext(question);
     return question;
@@ -212,9 +212,10 @@ bool Fast(const slow::Question& question) {
   request.same_account = question.same_account;
   request.resource_policy = parsed.bucket.get();
   request.resource_policy_allows = question.bucket_policy_may_allow;
-  request.acl = question.acl.empty()      ? AclGrant::kNone
-                : question.acl == "group" ? AclGrant::kToGroup
-                                          : AclGrant::kToAccount;
+  request.acl = question.acl.empty()          ? AclGrant::kNone
+                : question.acl == "group"     ? AclGrant::kToGroup
+                : question.acl == "initiator" ? AclGrant::kToInitiator
+                                              : AclGrant::kToAccount;
   request.root_always = question.root_always;
   request.context = &parsed.context;
   return Evaluate(request).allowed;

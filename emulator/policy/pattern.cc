@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 #include "base/ascii.h"
 
@@ -21,36 +23,107 @@ std::size_t AfterCharacter(std::string_view text, std::size_t at) {
   return at;
 }
 
-bool IsSame(char16_t code, char byte, bool ignore_case) {
-  const auto code_byte = static_cast<char>(static_cast<unsigned char>(code));
-  if (code > 0xff) return false;
-  return code_byte == byte || (ignore_case && AsciiLower(code_byte) == AsciiLower(byte));
+using Code = std::u16string_view;
+constexpr std::size_t kNoMatch = std::string_view::npos;
+
+void Lower(std::u16string& code) {
+  for (char16_t& each : code) {
+    if (each <= 0xff) each = static_cast<unsigned char>(AsciiLower(static_cast<char>(each)));
+  }
 }
 
-bool MatchesCode(std::u16string_view code, std::string_view text, bool ignore_case) {
-  std::size_t c = 0;
-  std::size_t t = 0;
-  // After a mismatch, the last '*' matches one byte more. Earlier ones need not change.
-  std::size_t after_star = std::u16string_view::npos;
-  std::size_t retry = 0;
-  while (t < text.size()) {
-    if (c < code.size() && code[c] == kAnyCharacters) {
-      after_star = ++c;
-      retry = t;
-    } else if (c < code.size() && code[c] == kAnyCharacter) {
-      ++c;
-      t = AfterCharacter(text, t);
-    } else if (c < code.size() && IsSame(code[c], text[t], ignore_case)) {
-      ++c;
-      ++t;
-    } else if (after_star != std::u16string_view::npos) {
-      c = after_star;
-      t = ++retry;
-    } else {
-      return false;
+// Returns the position after the part, which matches at `at`, or kNoMatch. A part has no '*'.
+std::size_t MatchPart(Code part, std::string_view text, std::size_t at) {
+  for (const char16_t each : part) {
+    if (at == text.size()) return kNoMatch;
+    if (each != kAnyCharacter && each != static_cast<unsigned char>(text[at])) return kNoMatch;
+    at = each == kAnyCharacter ? AfterCharacter(text, at) : at + 1;
+  }
+  return at;
+}
+
+// Finds a part with '?' by a search with one bit for each of its characters (Shift-And: R.
+// Baeza-Yates and G. Gonnet, "A new approach to text searching", 1992).
+class PartSearch {
+ public:
+  explicit PartSearch(Code part) : words_((part.size() + 63) / 64), part_(part) {
+    steps_.resize(256 * words_);
+    any_.resize(words_);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const std::uint64_t bit = std::uint64_t{1} << (i % 64);
+      (part[i] == kAnyCharacter ? any_[i / 64] : steps_[part[i] * words_ + i / 64]) |= bit;
     }
   }
-  return code.find_first_not_of(kAnyCharacters, c) == std::u16string_view::npos;
+
+  // Returns the end of the first match from `at`, or, with `at_end`, of the one that ends with the
+  // text. kNoMatch: there is none.
+  std::size_t Find(std::string_view text, std::size_t at, bool at_end) const {
+    std::vector<std::uint64_t> state(words_);
+    const std::uint64_t last = std::uint64_t{1} << ((part_.size() - 1) % 64);
+    for (; at < text.size(); ++at) {
+      Step(text[at], state);
+      const bool ends =
+          at + 1 == text.size() || !IsContinuation(text[at + 1]) || part_.back() != kAnyCharacter;
+      if ((state.back() & last) != 0 && ends && (!at_end || at + 1 == text.size())) return at + 1;
+    }
+    return kNoMatch;
+  }
+
+ private:
+  // A bit is set if the part matches up to its character, and ends at the current byte.
+  void Step(char byte, std::vector<std::uint64_t>& state) const {
+    const bool continues = IsContinuation(byte);
+    const std::size_t steps = static_cast<unsigned char>(byte) * words_;
+    std::uint64_t carry = 1;  // A match can begin at each byte.
+    for (std::size_t i = 0; i < words_; ++i) {
+      // '?' takes all bytes of its character.
+      const std::uint64_t stays = continues ? state[i] & any_[i] : 0;
+      const std::uint64_t moves = state[i] & ~stays;
+      state[i] = (((moves << 1) | carry) & (steps_[steps + i] | any_[i])) | stays;
+      carry = moves >> 63;
+    }
+  }
+
+  std::size_t words_;
+  Code part_;
+  std::vector<std::uint64_t> steps_;  // For each byte, the characters of the part that are it.
+  std::vector<std::uint64_t> any_;    // The characters that are '?'.
+};
+
+// Returns the end of a match of the part, as PartSearch::Find.
+std::size_t FindPart(Code part, std::string_view text, std::size_t at, bool at_end) {
+  if (part.empty()) return at_end ? text.size() : at;
+  if (part.size() > text.size() - at) return kNoMatch;
+  if (part.find(kAnyCharacter) != Code::npos) return PartSearch(part).Find(text, at, at_end);
+  if (at_end) return MatchPart(part, text, text.size() - part.size());
+  std::string bytes;
+  for (const char16_t each : part) bytes += static_cast<char>(each);
+  // Unlike std::string_view::find, it takes linear time.
+  const void* const found =
+      ::memmem(text.data() + at, text.size() - at, bytes.data(), bytes.size());
+  if (found == nullptr) return kNoMatch;
+  return static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) + bytes.size();
+}
+
+// The first part matches at the beginning, the last one at the end, and each other one at the first
+// place where it does.
+bool MatchesCode(Code code, std::string_view text) {
+  std::size_t star = code.find(kAnyCharacters);
+  std::size_t at = MatchPart(code.substr(0, star), text, 0);
+  if (star == Code::npos) return at == text.size();
+  while (at != kNoMatch && star != Code::npos) {
+    code.remove_prefix(star + 1);
+    star = code.find(kAnyCharacters);
+    at = FindPart(code.substr(0, star), text, at, star == Code::npos);
+  }
+  return at != kNoMatch;
+}
+
+bool MatchesCode(Code code, std::string_view text, bool ignore_case) {
+  if (!ignore_case) return MatchesCode(code, text);
+  std::u16string lower(code);
+  Lower(lower);
+  return MatchesCode(lower, AsciiLower(text));
 }
 
 void AppendBytes(std::string_view bytes, std::u16string& code) {
@@ -114,7 +187,7 @@ std::size_t Pattern::AddVariable(std::string_view text) {
   return end + 1;
 }
 
-std::optional<std::u16string> Pattern::Code(const Context& context) const {
+std::optional<std::u16string> Pattern::CodeFor(const Context& context) const {
   std::u16string code;
   for (const Piece& piece : pieces_) {
     if (piece.kind == Kind::kLiteral) {
@@ -135,21 +208,21 @@ bool Pattern::Matches(std::string_view value, const Context& context, Case lette
   if (plain_) return ignore_case ? EqualsIgnoreCase(text_, value) : text_ == value;
   if (pieces_.size() == 1 && pieces_.front().kind == Kind::kLiteral)
     return MatchesCode(pieces_.front().code, value, ignore_case);
-  const auto code = Code(context);
+  const auto code = CodeFor(context);
   return code && MatchesCode(*code, value, ignore_case);
 }
 
-std::optional<std::string> Pattern::Expand(const Context& context) const {
-  if (plain_) return text_;
-  const auto code = Code(context);
-  if (!code) return std::nullopt;
-  std::string text;
-  for (const char16_t each : *code) {
-    text += each == kAnyCharacters  ? '*'
-            : each == kAnyCharacter ? '?'
-                                    : static_cast<char>(static_cast<unsigned char>(each));
+bool Pattern::MatchesArn(std::string_view arn, const Context& context) const {
+  const auto parts = SplitArn(arn);
+  const auto code = CodeFor(context);
+  if (!parts || !code) return false;
+  Code rest = *code;
+  for (std::size_t i = 0; i < parts->size(); ++i) {
+    const std::size_t colon = i + 1 < parts->size() ? rest.find(u':') : rest.size();
+    if (colon == Code::npos || !MatchesCode(rest.substr(0, colon), (*parts)[i])) return false;
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
   }
-  return text;
+  return true;
 }
 
 std::optional<std::vector<std::string_view>> SplitArn(std::string_view arn) {

@@ -37,9 +37,9 @@ class Pattern {
 
   // True if the pattern matches all of `value`. A variable without a value matches nothing.
   bool Matches(std::string_view value, const Context& context, Case letters = Case::kMatters) const;
-  // Returns the text with the values of its variables; nullopt if one has no value. Wildcards that
-  // the policy has are returned as they are.
-  std::optional<std::string> Expand(const Context& context) const;
+  // The same for an ARN. Each of the six parts is compared on its own, so that a '*' does not match
+  // a colon between them.
+  bool MatchesArn(std::string_view arn, const Context& context) const;
   const std::string& text() const { return text_; }
 
  private:
@@ -53,7 +53,7 @@ class Pattern {
   void AddText(std::string_view text, Wildcards wildcards);
   // Returns the number of bytes of the variable at the beginning of `text`; 0: there is none.
   std::size_t AddVariable(std::string_view text);
-  std::optional<std::u16string> Code(const Context& context) const;
+  std::optional<std::u16string> CodeFor(const Context& context) const;
 
   std::string text_;
   std::vector<Piece> pieces_;  // Neighbouring literals are joined.

@@ -75,6 +75,59 @@ TEST(PolicyPatternTest, ManyStarsTakePolynomialTime) {
   EXPECT_FALSE(Like(stars + "b", std::string(4000, 'a')));
 }
 
+// The work for a part between two asterisks does not grow with its length: a match by trying every
+// position would compare more than 10^12 characters here.
+TEST(PolicyPatternTest, LongPartsTakeLinearTime) {
+  const std::string text(3'000'000, 'a');
+  const std::string part(1'500'000, 'a');
+  EXPECT_FALSE(Like("*" + part + "b*", text));
+  EXPECT_FALSE(Like("*" + part + "*" + part + "*b", text));
+  EXPECT_TRUE(Like("*" + part + "*" + part + "*", text));
+  EXPECT_FALSE(Like("*" + part + "*" + part + "a*", text));
+  std::string characters = part.substr(0, 1'000);
+  characters.insert(500, "?");
+  EXPECT_FALSE(Like("*" + characters + "b*", text));
+  EXPECT_TRUE(Like("*" + characters + "*", text));
+}
+
+// Compares with a search of every way to match.
+bool Slow(std::string_view pattern, std::string_view text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern[0] == '*')
+    return Slow(pattern.substr(1), text) || (!text.empty() && Slow(pattern, text.substr(1)));
+  if (text.empty()) return false;
+  if (pattern[0] != '?') return pattern[0] == text[0] && Slow(pattern.substr(1), text.substr(1));
+  std::size_t size = 1;
+  while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) ++size;
+  return Slow(pattern.substr(1), text.substr(size));
+}
+
+TEST(PolicyPatternTest, ShortPatternsMatchAsASlowSearchDoes) {
+  constexpr std::string_view kParts[] = {"a", "b", "*", "?", "\xc3\xa9", "A"};
+  unsigned state = 1;
+  const auto next = [&state](unsigned end) {
+    state = state * 1'103'515'245 + 12'345;
+    return (state >> 16) % end;
+  };
+  int matches = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    std::string pattern;
+    std::string text;
+    for (unsigned n = next(8); n > 0; --n) pattern += kParts[next(5)];
+    for (unsigned n = next(9); n > 0; --n) text += kParts[next(2) == 0 ? 0 : next(2) + 3 * next(2)];
+    ASSERT_EQ(Like(pattern, text), Slow(pattern, text)) << pattern << " and " << text;
+    matches += Slow(pattern, text) ? 1 : 0;
+  }
+  EXPECT_GT(matches, 10'000);
+}
+
+TEST(PolicyPatternTest, CaseCanBeIgnored) {
+  const Pattern pattern("s3:Get*Acl?", Pattern::Wildcards::kYes, Pattern::Variables::kNo);
+  EXPECT_TRUE(pattern.Matches("S3:getObjectACLs", kContext, Pattern::Case::kIgnored));
+  EXPECT_FALSE(pattern.Matches("S3:getObjectACLs", kContext));
+  EXPECT_FALSE(pattern.Matches("S3:putObjectACLs", kContext, Pattern::Case::kIgnored));
+}
+
 TEST(PolicyPatternTest, ArnsHaveSixParts) {
   const auto parts = SplitArn("arn:aws:iam::111122223333:role/a:b");
   ASSERT_TRUE(parts.has_value());

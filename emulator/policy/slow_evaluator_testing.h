@@ -28,7 +28,7 @@ struct Question {
   bool same_account = false;
   Json bucket_policy;  // Null: none.
   bool bucket_policy_may_allow = true;
-  std::string acl;  // "", "account", "group".
+  std::string acl;  // "", "account", "group", "initiator".
   bool root_always = false;
   std::map<std::string, Texts> context;  // Keys in lower case.
 };
@@ -336,6 +336,7 @@ inline bool IsAllowed(const Question& question) {
     }
   }
   const bool own_rights = identity && within;
+  if (question.acl == "initiator" && within) return true;
   if (!question.same_account) {
     if (granted.empty() && question.acl.empty()) return false;
     return question.type == "anonymous" || own_rights;

@@ -1,6 +1,7 @@
 #include "emulator/identity/sts/sts_parameters.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "emulator/identity/sts/sts_errors.h"
@@ -59,6 +60,17 @@ Result<void> CheckText(std::string_view name, std::string_view value, const Text
                         std::string(rule.punctuation) + "]*");
 }
 
+// One of two values would be ignored.
+Result<void> CheckNamesDiffer(const auth::QueryRequest& query) {
+  std::set<std::string_view> names;
+  for (const auto& [name, value] : query.parameters) {
+    if (names.insert(name).second) continue;
+    return StsError("ValidationError",
+                    "The request has the parameter " + name + " twice; send it once");
+  }
+  return Ok();
+}
+
 // `count`: the members that were read. A session policy that is ignored would give the session more
 // permissions.
 Result<void> CheckPolicyArns(const auth::QueryRequest& query, std::size_t count) {
@@ -79,6 +91,7 @@ Result<void> CheckPolicyArns(const auth::QueryRequest& query, std::size_t count)
 
 Result<void> CheckKnownParameters(const auth::QueryRequest& query,
                                   std::initializer_list<std::string_view> known) {
+  PENSTOCK_TRY(CheckNamesDiffer(query));
   for (const auto& parameter : query.parameters) {
     const std::string& name = parameter.first;
     const auto is_named = [&name](std::string_view each) { return Names(each, name); };

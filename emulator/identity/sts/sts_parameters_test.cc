@@ -24,6 +24,19 @@ TEST(StsParametersTest, UnknownAndUnsupportedParametersAreRefused) {
   EXPECT_EQ(tags.error().http_status, 501);
 }
 
+// One of two values would be ignored.
+TEST(StsParametersTest, RepeatedParametersAreRefused) {
+  for (const char* const name : {"RoleArn", "Policy", "PolicyArns.member.1.arn", "Action"}) {
+    const auto refused =
+        CheckKnownParameters(*Query({{name, "a"}, {"DurationSeconds", "900"}, {name, "b"}}),
+                             {"RoleArn", "Policy", "PolicyArns.", "DurationSeconds"});
+    ASSERT_FALSE(refused.ok()) << name;
+    EXPECT_EQ(refused.error().code, "ValidationError");
+    EXPECT_EQ(refused.error().message,
+              "The request has the parameter " + std::string(name) + " twice; send it once");
+  }
+}
+
 TEST(StsParametersTest, TextsFollowTheirRule) {
   const TextRule rule{.least = 2, .most = 4, .punctuation = "-"};
   EXPECT_EQ(RequiredText(*Query({{"Name", "a-_9"}}), "Name", rule).value(), "a-_9");

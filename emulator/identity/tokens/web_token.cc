@@ -52,10 +52,11 @@ const Algorithm kAlgorithms[] = {
     {"ES384", "EC", EVP_sha384, 48}, {"ES512", "EC", EVP_sha512, 66},
 };
 
+// Without padding (RFC 7515, section 2).
 std::optional<std::string> DecodeUrl(std::string_view text) {
   std::string standard(text);
   for (char& c : standard) {
-    if (c == '+' || c == '/') return std::nullopt;
+    if (c == '+' || c == '/' || c == '=') return std::nullopt;
     if (c == '-') c = '+';
     if (c == '_') c = '/';
   }

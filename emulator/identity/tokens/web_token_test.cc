@@ -54,6 +54,13 @@ TEST(WebTokenTest, RefusesOtherSignatures) {
     EXPECT_EQ(VerifyToken(Joe(), token, kBefore).error().message,
               "The signature of the token is invalid");
   }
+  // RFC 7515, section 2: base64url without padding.
+  for (const char* const padding : {"=", "==", "==="}) {
+    for (const std::string& token : {Token(kRsaHeader, std::string(kRsaSignature) + padding),
+                                     Token(kCurveHeader, std::string(kCurveSignature) + padding)}) {
+      EXPECT_NE(VerifyToken(Joe(), token, kBefore).error().message, "Incorrect token audience");
+    }
+  }
   // {"alg":"none"}
   EXPECT_NE(VerifyToken(Joe(), Token("eyJhbGciOiJub25lIn0", ""), kBefore)
                 .error()

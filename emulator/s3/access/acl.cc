@@ -15,8 +15,6 @@ namespace {
 constexpr std::size_t kMaxGrants = 100;
 constexpr std::string_view kBucketOwnerPreferred = "BucketOwnerPreferred";
 constexpr std::string_view kOwnerControl = "bucket-owner-full-control";
-// The canonical id of the owner of objects that unsigned requests create.
-constexpr std::string_view kAnonymousOwner = "65a011a29cdf8ec533ec3d1ccaae921c";
 constexpr std::string_view kLogDelivery = "http://acs.amazonaws.com/groups/s3/LogDelivery";
 constexpr std::string_view kXsi =
     "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"";

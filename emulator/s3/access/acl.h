@@ -16,6 +16,8 @@
 
 namespace penstock::emulator::s3 {
 
+// The canonical id of the owner of objects that unsigned requests create.
+inline constexpr std::string_view kAnonymousOwner = "65a011a29cdf8ec533ec3d1ccaae921c";
 inline constexpr std::string_view kBucketOwnerEnforced = "BucketOwnerEnforced";
 inline constexpr std::string_view kOwnershipKey = "ownershipControls";
 inline constexpr std::string_view kAclKey = "acl";  // In a bucket's configuration.

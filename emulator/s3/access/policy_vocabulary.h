@@ -1,5 +1,5 @@
 // The actions and condition keys that policies of S3 buckets may name, from AWS's Service
-// Authorization Reference. Pure. Requests other than PutBucketPolicy do not use it.
+// Authorization Reference. Pure. Only PutBucketPolicy and explanations use it.
 #ifndef PENSTOCK_EMULATOR_S3_ACCESS_POLICY_VOCABULARY_H_
 #define PENSTOCK_EMULATOR_S3_ACCESS_POLICY_VOCABULARY_H_
 

@@ -7,6 +7,7 @@
 #include "emulator/s3/authorization/actions.h"
 #include "emulator/s3/authorization/bucket_access.h"
 #include "emulator/s3/authorization/decisions.h"
+#include "emulator/s3/authorization/upload_access.h"
 #include "emulator/s3/core/access.h"
 #include "emulator/s3/core/operation.h"
 #include "emulator/s3/protocol/directory_names.h"
@@ -57,6 +58,15 @@ bool IsCreation(const Call& call) {
          operation == "CreateMultipartUpload";
 }
 
+// WRITE on a bucket lets the owner of an object delete it (Amazon S3 User Guide, "Access control
+// list (ACL) overview").
+bool DeletesOwnObject(const Identity& who, const Subject& subject, const RequestContext& context,
+                      std::string_view action) {
+  if (action != "s3:DeleteObject" || subject.key.empty() || who.owner_id.empty()) return false;
+  const store::ObjectRecord* const object = context.object();
+  return object != nullptr && !object->is_delete_marker && object->owner_id == who.owner_id;
+}
+
 // Sets what ACLs and object ownership say about the request.
 void ReadAcls(const Call& call, const Subject& subject, const BucketAccess& access,
               const RequestContext& context, policy::Request& request) {
@@ -64,8 +74,9 @@ void ReadAcls(const Call& call, const Subject& subject, const BucketAccess& acce
   const bool ignore = access.block.ignore_acls;
   // Who may create an object owns it, and may set its ACL.
   const bool sets_acl = IsCreation(call) && request.action == "s3:PutObjectAcl";
+  const bool writes = sets_acl || DeletesOwnObject(who, subject, context, request.action);
   request.acl = GrantOf(access.acl, AclResource::kBucket, who,
-                        sets_acl ? "s3:PutObject" : request.action, ignore);
+                        writes ? "s3:PutObject" : request.action, ignore);
   if (subject.key.empty() || !IsAboutObject(request.action)) return;
   // What is set for an object that is being created is not about the object that it replaces.
   if (IsCreation(call) && !request.action.starts_with("s3:GetObject")) return;
@@ -121,6 +132,7 @@ Outcome Judge(const Call& call, const Subject& subject, std::string_view action,
     request.resource_policy_allows =
         request.same_account || !access.public_policy || !access.block.restrict_buckets;
     if (access.acls) ReadAcls(call, subject, access, context, request);
+    request.acl = GrantForUpload(call, action, request.acl);
   }
   const Decision decision = policy::Evaluate(request);
   return {request, decision};
@@ -219,13 +231,19 @@ std::string ExplainAction(const Call& call, const Subject& subject, std::string_
 
 Error HideMissingKey(Call& call, const store::BucketRecord& bucket, Error error) {
   // Directory buckets have no permission to list: who has a session may list.
-  if (error.code != "NoSuchKey" || IsOff(call) || IsDirectoryBucketName(bucket.name.value))
+  const bool of_version = error.code == "NoSuchVersion";
+  if ((error.code != "NoSuchKey" && !of_version) || IsOff(call) ||
+      IsDirectoryBucketName(bucket.name.value))
     return error;
   // The check is about the bucket, as in S3: s3:prefix and other keys of lists are not present.
   const Subject subject{
       .bucket = &bucket, .bucket_name = bucket.name.value, .key = {}, .version = std::nullopt};
   const auto may_list = Check(call, subject, "s3:ListBucket", {}, Record::kNo);
-  return may_list.ok() ? error : may_list.error();
+  if (may_list.ok()) return error;
+  // A list of versions shows which ones there are.
+  if (of_version && Check(call, subject, "s3:ListBucketVersions", {}, Record::kNo).ok())
+    return error;
+  return may_list.error();
 }
 
 }  // namespace penstock::emulator::s3

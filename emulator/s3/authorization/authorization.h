@@ -37,8 +37,8 @@ Result<void> AuthorizeCopySource(Call& call, const Subject& source,
 std::string ExplainAction(const Call& call, const Subject& subject, std::string_view action,
                           const BodyKeys& keys);
 
-// S3 reports a missing object as 404 only to requesters that may list the bucket, others get 403.
-// Returns `error`, or AccessDenied.
+// S3 reports a missing object or version as 404 only to requesters that may list the bucket, others
+// get 403. Returns `error`, or AccessDenied.
 Error HideMissingKey(Call& call, const store::BucketRecord& bucket, Error error);
 
 }  // namespace penstock::emulator::s3

@@ -4,6 +4,7 @@
 
 #include "emulator/policy/document.h"
 #include "emulator/s3/core/testing.h"
+#include "emulator/store/records/ids.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -212,6 +213,28 @@ TEST_F(AuthorizationTest, MissingKeysAreHiddenFromThoseWhoMayNotList) {
   EXPECT_EQ(Outcome("GET /bucket/absent"), "404 NoSuchKey");
 }
 
+// The same for versions; s3:ListBucketVersions is enough, because it shows them.
+TEST_F(AuthorizationTest, MissingVersionsAreHiddenFromThoseWhoMayNotList) {
+  const std::string absent = "?versionId=" + store::MakeVersionId(1).value;
+  const std::string copy = "PUT /bucket/copy\nx-amz-copy-source: /bucket/k" + absent;
+  constexpr std::string_view kRead =
+      R"("s3:GetObjectVersion","s3:GetObjectVersionTagging","s3:PutObject")";
+  BeOwner();
+  ASSERT_EQ(Outcome("GET /bucket/k" + absent), "404 NoSuchVersion");
+  BeUserWith("[" + std::string(kRead) + "]", "arn:aws:s3:::bucket/*");
+  EXPECT_EQ(Outcome("GET /bucket/k" + absent), "403 AccessDenied");
+  EXPECT_EQ(s3_.Send("HEAD /bucket/k" + absent).status, 403);
+  EXPECT_EQ(Outcome("GET /bucket/k" + absent + "&tagging"), "403 AccessDenied");
+  EXPECT_EQ(Outcome(copy), "403 AccessDenied");
+  for (const char* const list : {"s3:ListBucket", "s3:ListBucketVersions"}) {
+    BeUserWith("[" + std::string(kRead) + ",\"" + std::string(list) + "\"]", "*");
+    EXPECT_EQ(Outcome("GET /bucket/k" + absent), "404 NoSuchVersion") << list;
+    EXPECT_EQ(Outcome(copy), "404 NoSuchVersion") << list;
+  }
+  BeUserWith("[\"s3:GetObject\",\"s3:ListBucketVersions\"]", "*");
+  EXPECT_EQ(Outcome("GET /bucket/absent"), "403 AccessDenied") << "keys need s3:ListBucket";
+}
+
 TEST_F(AuthorizationTest, ListsCanBeLimitedToAPrefix) {
   BeUserWith(
       "\"s3:ListBucket\"", "arn:aws:s3:::bucket",
@@ -352,6 +375,30 @@ TEST_F(AuthorizationTest, ObjectsOfAnotherAccountAreItsOwn) {
   EXPECT_EQ(Outcome("GET /bucket/given"), "403 AccessDenied") << "it belongs to the bucket's owner";
   AllowPublicAccess("BucketOwnerEnforced");
   EXPECT_EQ(Outcome("GET /bucket/given"), "200");
+}
+
+// Amazon S3 User Guide, "Access control list (ACL) overview": WRITE lets the owner of an object
+// delete it.
+TEST_F(AuthorizationTest, OwnersOfObjectsWithWriteDeleteThem) {
+  AllowPublicAccess("ObjectWriter");
+  s3_.Send("PUT /bucket?acl\nx-amz-grant-write: id=" + kOther);
+  BeOtherAccount();
+  ASSERT_EQ(Outcome("PUT /bucket/theirs"), "200");
+  ASSERT_EQ(Outcome("PUT /bucket/also-theirs"), "200");
+  EXPECT_EQ(Outcome("DELETE /bucket/k"), "403 AccessDenied");
+  EXPECT_EQ(Outcome("DELETE /bucket/absent"), "403 AccessDenied");
+  EXPECT_EQ(Outcome("DELETE /bucket/theirs?versionId=null"), "403 AccessDenied");
+  EXPECT_EQ(Outcome("DELETE /bucket/theirs"), "204");
+  const Reply reply = s3_.SendDocument(
+      "POST /bucket?delete",
+      "<Delete><Object><Key>also-theirs</Key></Object><Object><Key>k</Key></Object></Delete>");
+  EXPECT_EQ(reply.Elements("Key"), (std::vector<std::string>{"also-theirs", "k"}));
+  EXPECT_EQ(reply.Elements("Code").size(), 1u) << reply.body;
+  BeOwner();
+  s3_.Send("PUT /bucket?acl\nx-amz-acl: private");
+  ASSERT_EQ(Outcome("PUT /bucket/k"), "200");
+  BeOtherAccount();
+  EXPECT_EQ(Outcome("DELETE /bucket/k"), "403 AccessDenied") << "without WRITE";
 }
 
 TEST_F(AuthorizationTest, SourceAddressAndAuthTypeAreConditions) {

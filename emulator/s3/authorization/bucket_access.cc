@@ -24,15 +24,12 @@ struct Row {
   std::string_view action;
 };
 
-// Amazon S3 User Guide, "Mapping of ACL permissions and access policy permissions". Uploads belong
-// to their initiator, who can write.
+// Amazon S3 User Guide, "Mapping of ACL permissions and access policy permissions".
 constexpr Row kRows[] = {
     {AclResource::kBucket, "READ", "s3:ListBucket"},
     {AclResource::kBucket, "READ", "s3:ListBucketVersions"},
     {AclResource::kBucket, "READ", "s3:ListBucketMultipartUploads"},
     {AclResource::kBucket, "WRITE", "s3:PutObject"},
-    {AclResource::kBucket, "WRITE", "s3:AbortMultipartUpload"},
-    {AclResource::kBucket, "WRITE", "s3:ListMultipartUploadParts"},
     {AclResource::kBucket, "READ_ACP", "s3:GetBucketAcl"},
     {AclResource::kBucket, "WRITE_ACP", "s3:PutBucketAcl"},
     {AclResource::kObject, "READ", "s3:GetObject"},

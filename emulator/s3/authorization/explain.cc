@@ -1,8 +1,11 @@
 #include "emulator/s3/authorization/explain.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
+#include "base/ascii.h"
+#include "emulator/s3/access/policy_vocabulary.h"
 #include "emulator/s3/authorization/authorization.h"
 
 namespace penstock::emulator::s3 {
@@ -41,7 +44,11 @@ Result<std::string> ExplainDescribed(std::shared_ptr<Namespace> space, const Rou
         "resource: must be an ARN of S3 such as \"arn:aws:s3:::bucket/key\", not \"" +
             request.resource + "\"");
   }
-  if (!request.action.starts_with("s3:") && !request.action.starts_with("s3express:")) {
+  const auto actions = PolicyActions();
+  const auto action = std::find_if(actions.begin(), actions.end(), [&](const PolicyAction& each) {
+    return EqualsIgnoreCase(each.name, request.action);
+  });
+  if (action == actions.end()) {
     return Error::Make(
         ErrorKind::kInvalidArgument,
         "action: must be an action of S3 such as \"s3:GetObject\", not \"" + request.action + "\"");
@@ -49,7 +56,7 @@ Result<std::string> ExplainDescribed(std::shared_ptr<Namespace> space, const Rou
   Subject subject{
       .bucket = nullptr, .bucket_name = name->bucket, .key = name->key, .version = std::nullopt};
   store::BucketPtr bucket;
-  if (!name->bucket.empty() && !request.action.ends_with(":CreateBucket")) {
+  if (!name->bucket.empty() && !action->name.ends_with(":CreateBucket")) {
     auto found = space->store->FindBucket(BucketName(std::string(name->bucket)));
     if (!found.ok()) {
       return Error::Make(ErrorKind::kNotFound, "resource: there is no bucket \"" +
@@ -73,7 +80,7 @@ Result<std::string> ExplainDescribed(std::shared_ptr<Namespace> space, const Rou
   exchange.space = space;
   exchange.identity = request.identity;
   const Call call{exchange, options, *space->store};
-  return ExplainAction(call, subject, request.action, keys);
+  return ExplainAction(call, subject, action->name, keys);
 }
 
 }  // namespace penstock::emulator::s3

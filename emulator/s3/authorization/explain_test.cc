@@ -41,6 +41,13 @@ TEST(ExplainTest, ErrorsNameTheMember) {
   EXPECT_EQ(error("GetObject", "arn:aws:s3:::b").message,
             "action: must be an action of S3 such as \"s3:GetObject\", not \"GetObject\"");
   EXPECT_EQ(error("s3:GetObject", "arn:aws:s3:::b/k").kind, ErrorKind::kNotFound);
+  for (const char* const action : {"s3:Nope", "s3:", "s3:Get*", "s3express:GetObject"}) {
+    EXPECT_EQ(error(action, "arn:aws:s3:::b/k").message,
+              "action: must be an action of S3 such as \"s3:GetObject\", not \"" +
+                  std::string(action) + "\"");
+    EXPECT_EQ(error(action, "arn:aws:s3:::b/k").kind, ErrorKind::kInvalidArgument);
+  }
+  EXPECT_EQ(error("s3:getobject", "arn:aws:s3:::b/k").kind, ErrorKind::kNotFound);
 }
 
 }  // namespace

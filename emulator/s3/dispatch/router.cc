@@ -50,15 +50,18 @@ void AddRegionHeader(Call& call, const Error& error) {
     call.error_headers.emplace_back("x-amz-bucket-region", RegionOfConstraint((*bucket)->region));
 }
 
-// Requesters that may not list the bucket receive 403 for a missing object. A missing source of a
-// copy was handled before (copy_source.cc).
+// Requesters that may not list the bucket receive 403 for a missing object or version. A missing
+// source of a copy was handled before (copy_source.cc). Deletions report NoSuchVersion only for ids
+// that were never issued, which reveals nothing.
 Error HideFromStrangers(Call& call, Error error) {
   const Operation* const operation = call.exchange.resolved;
-  if (error.code != "NoSuchKey" || call.opened == nullptr || operation == nullptr ||
+  const bool is_missing = error.code == "NoSuchKey" || (error.code == "NoSuchVersion" &&
+                                                        call.exchange.operation != "DeleteObject");
+  if (!is_missing || call.opened == nullptr || operation == nullptr ||
       operation->level != Level::kObject || call.families.copy_source)
     return error;
   error = HideMissingKey(call, *call.opened, std::move(error));
-  if (error.code != "NoSuchKey") call.error_headers.clear();
+  if (error.code == "AccessDenied") call.error_headers.clear();
   return error;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/encoding.h"
+#include "emulator/s3/authorization/upload_access.h"
 #include "emulator/s3/checksums/checksums.h"
 #include "emulator/s3/config/lifecycle.h"
 #include "emulator/s3/core/handlers.h"
@@ -68,13 +69,13 @@ Result<UploadMarkers> ReadMarkers(Call& call) {
 }
 
 // The name of a user is the part of the ARN after the path.
-std::string NameOfInitiator(const Call& call, std::string_view arn, std::string_view owner_id) {
-  if (const auto slash = arn.rfind('/'); slash != std::string_view::npos)
-    return std::string(arn.substr(slash + 1));
+std::string NameOfInitiator(const Call& call, const std::string& initiator) {
+  if (const auto slash = initiator.rfind('/'); slash != std::string::npos)
+    return initiator.substr(slash + 1);
   const Identity& identity = call.exchange.identity;
-  if (identity.owner_id == owner_id) return identity.display_name;
+  if (identity.owner_id == initiator) return identity.display_name;
   const OwnerDirectory* const owners = call.exchange.space->owners;
-  const auto owner = owners != nullptr ? owners->FindOwner(owner_id) : std::nullopt;
+  const auto owner = owners != nullptr ? owners->FindOwner(initiator) : std::nullopt;
   return owner ? owner->display_name : std::string();
 }
 
@@ -87,10 +88,10 @@ void WriteInitiator(XmlWriter& xml, const Call& call, const store::UploadRecord&
     xml.Close("Initiator");
     return;
   }
-  const std::string_view arn = upload.initiator;
-  const std::string name = NameOfInitiator(call, arn, upload.owner_id);
+  const std::string& initiator = InitiatorOf(upload);
+  const std::string name = NameOfInitiator(call, initiator);
   xml.Open("Initiator");
-  xml.Element("ID", arn.empty() ? std::string_view(upload.owner_id) : arn);
+  xml.Element("ID", initiator);
   if (!name.empty()) xml.Element("DisplayName", name);
   xml.Close("Initiator");
 }

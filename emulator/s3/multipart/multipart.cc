@@ -2,6 +2,7 @@
 #include "emulator/s3/multipart/multipart.h"
 
 #include "emulator/s3/access/acl.h"
+#include "emulator/s3/authorization/upload_access.h"
 #include "emulator/s3/checksums/checksum_claims.h"
 #include "emulator/s3/config/lifecycle.h"
 #include "emulator/s3/core/handlers.h"
@@ -88,8 +89,7 @@ Result<void> CreateMultipartUpload(Call& call) {
   // CompleteMultipartUpload compares it to distinguish a conflicting change (409) from a condition
   // that was never met (412).
   record.current_at_create = std::move(current);
-  const Identity& identity = call.exchange.identity;
-  if (!identity.user_name.empty()) record.initiator = identity.arn;
+  record.initiator = InitiatorToRecord(call.exchange.identity, record.owner_id);
   record.tags = std::move(settings.tags);
   PENSTOCK_ASSIGN(const store::UploadPtr upload, call.store.CreateUpload(std::move(record)));
 

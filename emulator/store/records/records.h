@@ -206,7 +206,7 @@ struct UploadRecord {
   // Identifies the version that was current at the key when the upload was created. Empty: there
   // was none, or it was a delete marker.
   std::string current_at_create;
-  // ARN of the user who created the upload. Empty: the root user of the owner's account.
+  // ARN of the user or session, or canonical id of the account. Empty: the root of the owner's.
   std::string initiator;
 };
 using UploadPtr = std::shared_ptr<const UploadRecord>;
