@@ -28,8 +28,9 @@ def tree(client, bucket):
     return bucket
 
 
-def operations(emulator, after):
-    return Counter(entry.operation for entry in emulator.journal().entries(after=after))
+def operations(emulator, bucket, after):
+    # A request that another test has cancelled may be recorded meanwhile.
+    return Counter(entry.operation for entry in emulator.journal().entries(bucket=bucket, after=after))
 
 
 def contents(folder):
@@ -43,7 +44,7 @@ def contents(folder):
 def test_download_of_a_directory_sends_one_request_per_file(emulator, fs, tree, tmp_path, source):
     after = emulator.journal().last
     fs.get(f"{tree}/{source}", str(tmp_path / "local"), recursive=True)
-    assert operations(emulator, after) == {"ListObjectsV2": 1, "GetObject": 4}
+    assert operations(emulator, tree, after) == {"ListObjectsV2": 1, "GetObject": 4}
     expected = {"1": b"1" * 10, "s/2": b"", "s/3": b"3" * 3 * MIB, "s/t/4": b"4"}
     assert contents(tmp_path / "local") == expected
 
@@ -52,7 +53,7 @@ def test_download_of_one_file_sends_one_request(emulator, fs, tree, tmp_path):
     for key in ("d/1", "d/s/2", "d/s/3"):
         after = emulator.journal().last
         fs.get_file(f"{tree}/{key}", str(tmp_path / "local"))
-        assert operations(emulator, after) == {"GetObject": 1}
+        assert operations(emulator, tree, after) == {"GetObject": 1}
         assert (tmp_path / "local").read_bytes() == get(fs.client, tree, key)
 
 
