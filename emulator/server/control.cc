@@ -4,11 +4,13 @@
 #include <array>
 #include <chrono>
 #include <system_error>
+#include <thread>
 #include <tuple>
 #include <utility>
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/events/message.h"
 #include "emulator/faults/documents/scenario_document.h"
 #include "emulator/faults/rules/connection_rules.h"
 #include "emulator/identity/root_accounts.h"
@@ -40,6 +42,10 @@ std::string NewSecret() {
 
 // Time limit for responses that are being sent.
 constexpr std::chrono::milliseconds kSendingResponsesLimit{200};
+
+constexpr int kMostEventsOfReading = 1000;
+// Between two looks for new events.
+constexpr std::chrono::milliseconds kEventPoll{20};
 
 Result<std::shared_ptr<identity::KeyNamespace>> AsKeyNamespace(
     Result<std::shared_ptr<NamespaceStore>> found) {
@@ -373,6 +379,27 @@ Result<std::string> Control::PreviewLifecycle(const LifecycleRequest& request) {
                                .cancelled = Cancelled(request.cancelled)},
                               account));
   return lifecycle::AccountJson(request.name_space, account);
+}
+
+Result<std::string> Control::ReadEvents(const std::string& name, std::uint64_t after,
+                                        std::chrono::milliseconds wait) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  const MonotonicTime until = machine_.Monotonic() + wait;
+  for (;;) {
+    // Entered anew, because a reset replaces the store.
+    PENSTOCK_ASSIGN(const std::shared_ptr<s3::Namespace> space, namespace_store->Enter());
+    PENSTOCK_ASSIGN(const std::vector<store::StoredEvent> found,
+                    space->store->ListEvents(after, kMostEventsOfReading));
+    if (!found.empty() || stopping_ || machine_.Monotonic() >= until)
+      return events::EventsJson(name, after, found);
+    std::this_thread::sleep_for(kEventPoll);
+  }
+}
+
+Result<void> Control::RemoveEvents(const std::string& name, std::uint64_t last) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  PENSTOCK_ASSIGN(const std::shared_ptr<s3::Namespace> space, namespace_store->Enter());
+  return space->store->RemoveEvents(last);
 }
 
 Result<JournalReading> Control::ReadJournal(const std::string& name) {

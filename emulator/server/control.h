@@ -61,6 +61,11 @@ class Control {
   Result<std::string> PreviewLifecycle(const LifecycleRequest& request);
 
   // As in Emulator.
+  Result<std::string> ReadEvents(const std::string& name, std::uint64_t after,
+                                 std::chrono::milliseconds wait);
+  Result<void> RemoveEvents(const std::string& name, std::uint64_t last);
+
+  // As in Emulator.
   Result<JournalReading> ReadJournal(const std::string& name);
   Result<JournalReading> AwaitJournal(const std::string& name, std::uint64_t after,
                                       std::chrono::milliseconds wait);

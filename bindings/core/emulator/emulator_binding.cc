@@ -265,6 +265,27 @@ void BindLifecycle(PyEmulatorClass& type) {
           "namespace"_a, "bucket"_a, "by_ns"_a = py::none());
 }
 
+// Events are JSON, in the format of the admin API.
+void BindEvents(PyEmulatorClass& type) {
+  type.def(
+          "read_events",
+          [](const PyEmulator& self, const std::string& name, std::uint64_t after,
+             std::uint64_t wait_ms) {
+            return CallEmulator(self, [&](emulator::Emulator& instance) {
+              return instance.ReadEvents(name, after, std::chrono::milliseconds(wait_ms));
+            });
+          },
+          "namespace"_a, "after"_a, "wait_ms"_a)
+      .def(
+          "remove_events",
+          [](const PyEmulator& self, const std::string& name, std::uint64_t last) {
+            CallEmulator(self, [&](emulator::Emulator& instance) {
+              return instance.RemoveEvents(name, last);
+            });
+          },
+          "namespace"_a, "last"_a);
+}
+
 void BindContent(PyEmulatorClass& type) {
   type.def(
           "seed",
@@ -420,6 +441,7 @@ void BindEmulator(py::module_& module) {
   BindNamespaces(type);
   BindLimits(type);
   BindLifecycle(type);
+  BindEvents(type);
   BindContent(type);
   BindFaults(type);
   BindJournal(type);

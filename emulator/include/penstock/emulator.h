@@ -266,6 +266,16 @@ class Emulator {
   // Returns what RunLifecycle would do at the time `by`. Changes nothing.
   virtual Result<std::string> PreviewLifecycle(const LifecycleRequest& request) const = 0;
 
+  // Events of the buckets with a notification configuration. A commit stores them with the change;
+  // they stay until RemoveEvents, at most the newest 100,000.
+  //
+  // Returns at most 1000 events with a number above `after` as JSON (docs/reference/admin-api.md).
+  // Waits up to `wait` for the first one. kNotFound: the namespace is unknown.
+  virtual Result<std::string> ReadEvents(const std::string& name_space, std::uint64_t after,
+                                         std::chrono::milliseconds wait) const = 0;
+  // Removes the events up to the number `last`.
+  virtual Result<void> RemoveEvents(const std::string& name_space, std::uint64_t last) = 0;
+
   virtual Result<SeedReport> Seed(const SeedRequest& request) = 0;
   // Adds accounts and keys; replaces those with the same account id or access key id. Returns
   // kInvalidArgument with the place; kNotFound for a namespace that neither exists nor is in the
