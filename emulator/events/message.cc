@@ -1,9 +1,7 @@
 #include "emulator/events/message.h"
 
-#include <algorithm>
 #include <array>
 #include <cinttypes>
-#include <cstddef>
 #include <cstdio>
 #include <utility>
 
@@ -33,7 +31,7 @@ std::string_view VersionOf(std::string_view name) {
 
 Json ObjectJson(std::string_view name, const store::VersionChange& change) {
   const store::ObjectRecord& version = change.version;
-  Json object{{"key", EncodedKey(version.key.value)}};
+  Json object{{"key", s3::ListingEncode(version.key.value)}};
   // A deletion reports neither.
   if (!name.starts_with("ObjectRemoved:") && !name.starts_with("LifecycleExpiration:")) {
     object["size"] = version.size;
@@ -59,17 +57,6 @@ void AddEventData(std::string_view name, const store::ObjectRecord& version, Jso
 }
 
 }  // namespace
-
-std::string EncodedKey(std::string_view key) {
-  std::string encoded;
-  for (std::size_t at = 0; at <= key.size();) {
-    const std::size_t space = std::min(key.find(' ', at), key.size());
-    encoded += s3::PercentEncode(key.substr(at, space - at));
-    if (space < key.size()) encoded += '+';
-    at = space + 1;
-  }
-  return encoded;
-}
 
 std::string EventMessage(std::string_view name, const Cause& cause,
                          const store::VersionChange& change, const NotificationRules::Rule& rule) {
@@ -110,7 +97,9 @@ std::string EventsJson(std::string_view name_space, std::uint64_t after,
                        std::span<const store::StoredEvent> events) {
   Json list = Json::array();
   for (const store::StoredEvent& stored : events) {
-    Json entry{{"number", stored.number}, {"destination", stored.event.destination}};
+    Json entry{{"number", stored.number},
+               {"destination", stored.event.destination},
+               {"delivered", stored.delivered}};
     entry["message"] = Json::parse(stored.event.message, nullptr, /*allow_exceptions=*/false);
     list.push_back(std::move(entry));
   }

@@ -22,7 +22,8 @@ struct Cause {
   std::string region;  // the bucket's
 };
 
-// The message for one rule. `name`: "ObjectCreated:Put".
+// The message for one rule. `name`: "ObjectCreated:Put". The key is encoded as in a form, without
+// the slashes.
 std::string EventMessage(std::string_view name, const Cause& cause,
                          const store::VersionChange& change, const NotificationRules::Rule& rule);
 
@@ -32,10 +33,6 @@ std::string TestMessage(std::string_view bucket, const Cause& cause, WallTime ti
 // Returns one line of JSON (docs/reference/admin-api.md). `after`: where the reading began.
 std::string EventsJson(std::string_view name_space, std::uint64_t after,
                        std::span<const store::StoredEvent> events);
-
-// The name of a key in messages: encoded as in a form, a space as '+' and a slash as "%2F" (User
-// Guide, "Event message structure"; the example of AWS Lambda's developer guide is "test%2FKey").
-std::string EncodedKey(std::string_view key);
 
 }  // namespace penstock::emulator::events
 

@@ -69,10 +69,10 @@ TEST_F(MessageTest, ATransitionNamesTheNewClass) {
 }
 
 // Amazon S3 User Guide: "red flower.jpg" is "red+flower.jpg".
-TEST_F(MessageTest, KeysAreEncodedLikeInAForm) {
-  EXPECT_EQ(EncodedKey("red flower.jpg"), "red+flower.jpg");
-  EXPECT_EQ(EncodedKey("test/key"), "test%2Fkey");
-  EXPECT_EQ(EncodedKey("a+b%20c*ü"), "a%2Bb%2520c%2A%C3%BC");
+TEST_F(MessageTest, KeysAreEncodedLikeInAFormWithTheirSlashes) {
+  version_.key = ObjectKey("in/red flower+20%.jpg");
+  const Json record = Message("ObjectCreated:Put")["Records"][0];
+  EXPECT_EQ(record["s3"]["object"]["key"], "in/red+flower%2B20%25.jpg");
 }
 
 TEST_F(MessageTest, ATestEventNamesTheBucket) {

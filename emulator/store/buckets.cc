@@ -110,7 +110,7 @@ Result<void> SqliteStore::ChangeBucket(const BucketName& name,
         if (after < before) row_memory_.Release(transaction, 1);
         bucket.record = std::make_shared<const BucketRecord>(std::move(changed));
         PENSTOCK_TRY(WriteBucket(transaction.connection(), bucket));
-        PENSTOCK_TRY(AddEvents(transaction.connection(), events));
+        PENSTOCK_TRY(AddEvents(transaction, events, *event_signal_));
         transaction.AfterCommit([this, bucket] { buckets_.Set(bucket); });
         return Ok();
       },

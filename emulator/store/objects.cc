@@ -270,7 +270,7 @@ std::vector<Result<void>> SqliteStore::ChangeStorageClass(std::vector<StorageCla
       };
       outcomes.push_back(move());
     }
-    return AddEvents(transaction.connection(), events);
+    return AddEvents(transaction, events, *event_signal_);
   };
   auto done = queue_.Run(change, WriteQueue::Batching::kAllowed);
   if (!done.ok()) outcomes.assign(changes.size(), done.error());

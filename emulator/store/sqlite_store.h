@@ -18,6 +18,7 @@
 #include "emulator/store/object_cache.h"
 #include "emulator/store/sqlite/connection_pool.h"
 #include "emulator/store/store.h"
+#include "emulator/store/system/change_signal.h"
 #include "emulator/store/system/descriptor.h"
 #include "emulator/store/system/directory_lock.h"
 #include "emulator/store/tables/bucket_table.h"
@@ -79,6 +80,8 @@ class SqliteStore final : public Store {
   Result<UploadPage> List(const ListUploads& query) override;
 
   Result<std::vector<StoredEvent>> ListEvents(std::uint64_t after, int limit) override;
+  Result<std::vector<StoredEvent>> ListUndelivered(std::uint64_t after, int limit) override;
+  Result<void> MarkDelivered(const std::vector<std::uint64_t>& numbers) override;
   Result<void> RemoveEvents(std::uint64_t last) override;
 
   Result<std::unique_ptr<BlobWriter>> NewBlob(std::uint64_t size_hint) override;
@@ -127,6 +130,7 @@ class SqliteStore final : public Store {
 
   const StoreOptions options_;
   const Clock& clock_;
+  const std::shared_ptr<ChangeSignal> event_signal_;
   // With a directory only. Declared before all members that use the directory, so that it is
   // released last.
   const DirectoryLock lock_;

@@ -23,6 +23,7 @@
 
 namespace penstock::emulator::store {
 
+class ChangeSignal;
 class MemoryLimit;
 
 struct StoreOptions {
@@ -36,6 +37,8 @@ struct StoreOptions {
   std::shared_ptr<MemoryLimit> memory_limit = nullptr;
   // Maximum rate of background reads that verify stored data. 0: no verification.
   std::uint64_t scrub_bytes_per_second = 8 << 20;
+  // Notified after a commit with events. Null: the store has its own.
+  std::shared_ptr<ChangeSignal> event_signal = nullptr;
 };
 
 // Whether uploads that are neither complete nor aborted are deleted with their bucket or block its
@@ -137,6 +140,10 @@ class Store {
   // Events, in the order of the changes. The newest kMostEvents (tables/event_rows.h) are kept
   // until they are removed. At most `limit` events with a number above `after`.
   virtual Result<std::vector<StoredEvent>> ListEvents(std::uint64_t after, int limit) = 0;
+  // The same without those that MarkDelivered was called for.
+  virtual Result<std::vector<StoredEvent>> ListUndelivered(std::uint64_t after, int limit) = 0;
+  // Unknown numbers are ignored.
+  virtual Result<void> MarkDelivered(const std::vector<std::uint64_t>& numbers) = 0;
   // Removes the events up to the number `last`. Numbers are not used again.
   virtual Result<void> RemoveEvents(std::uint64_t last) = 0;
 

@@ -33,6 +33,7 @@ class Emulator:
         first_byte_delay_ms: int = 0,
         scrub_bytes_per_second: int = 8388608,
         authorization: bool = True,
+        event_sinks: list[str] = [],
     ) -> None: ...
     @property
     def endpoint(self) -> str: ...

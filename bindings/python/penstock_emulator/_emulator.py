@@ -162,6 +162,9 @@ class Emulator(_Access):
             memory, shared by all emulators of this process with None.
 
         first_byte_delay: Delay of every response to GET and HEAD in seconds, or a text such as "25ms"; at most 60 s.
+        event_sinks: Where the events of destinations are sent, by ARN: "file:PATH" or "http://HOST:PORT/PATH", for example
+            ``{"arn:aws:sqs:*": "http://127.0.0.1:8000/events"}``. ``*`` in an ARN matches any characters, and the first match
+            receives the event. Events of other destinations can only be read; None: all of them.
         scrub_rate: Rate per second of the background check of `data` for damage: bytes, or a text such as "8MiB"; 0: no check.
 
     The program ``penstock-emulator`` has the same options, as ``--memory-limit`` for `memory_limit`. Its default port is 9000.
@@ -198,6 +201,7 @@ class Emulator(_Access):
         memory_limit: int | str | None = None,
         first_byte_delay: float | str = 0.0,
         scrub_rate: int | str = 8 << 20,
+        event_sinks: Mapping[str, str] | None = None,
     ) -> None:
         for name, text in (("auth", auth), ("region", region)):
             check_type(name, text, (str,))
@@ -218,6 +222,12 @@ class Emulator(_Access):
         for index, pair in enumerate(access_keys or ()):
             _check_pair(f"access_keys[{index}]", pair, "an access key id and a secret")
         check_type("users", users, (str, os.PathLike, Mapping, NoneType))
+        check_type("event_sinks", event_sinks, (Mapping, NoneType))
+        for arn, sink in (event_sinks or {}).items():
+            check_type("event_sinks", arn, (str,))
+            check_type(f"event_sinks[{arn!r}]", sink, (str,))
+            if "=" in arn:
+                raise ValueError(f"event_sinks: the ARN {arn!r} must not contain '='")
         # For integers that do not fit the C++ types, pybind11 would raise a TypeError about the types.
         for name, value, most in (("port", port, 65_535), ("fail_seed", fail_seed, 2**64 - 1)):
             check_type(name, value, (int,))
@@ -244,6 +254,7 @@ class Emulator(_Access):
             limits_json=limits_json(limits), relaxed_bucket_names=relaxed_bucket_names,
             moto_reset=moto_reset, memory_limit_bytes=memory_bytes or 0,
             first_byte_delay_ms=delay_ms, scrub_bytes_per_second=scrub_bytes, authorization=authorization == "on",
+            event_sinks=[f"{arn}={sink}" for arn, sink in (event_sinks or {}).items()],
         )  # fmt: skip
         self._planned_faults: set[str] = set()  # namespaces in which faults were set; the pytest fixtures use it
         for notice in self._core.notices:
@@ -399,8 +410,9 @@ class Emulator(_Access):
     def events(self, after: int = 0, wait_s: float = 0, namespace: str = "default") -> list[dict[str, Any]]:
         """Returns at most 1000 event notifications of buckets that have a notification configuration, oldest first.
 
-        Each has "number", "destination" (the ARN in the configuration) and "message" (a dict in S3's format). Events stay until
-        `remove_events`. To read the next ones, pass the last number as `after`.
+        Each has "number", "destination" (the ARN in the configuration), "delivered" (whether a sink has acknowledged it) and
+        "message" (a dict in S3's format). Events stay until `remove_events`. To read the next ones, pass the last number as
+        `after`.
 
         Args:
             after: Only events with a larger number.

@@ -121,6 +121,12 @@ class PassingStore : public store::Store {
   Result<std::vector<store::StoredEvent>> ListEvents(std::uint64_t after, int limit) override {
     return inner_->ListEvents(after, limit);
   }
+  Result<std::vector<store::StoredEvent>> ListUndelivered(std::uint64_t after, int limit) override {
+    return inner_->ListUndelivered(after, limit);
+  }
+  Result<void> MarkDelivered(const std::vector<std::uint64_t>& numbers) override {
+    return inner_->MarkDelivered(numbers);
+  }
   Result<void> RemoveEvents(std::uint64_t last) override { return inner_->RemoveEvents(last); }
 
   Result<std::unique_ptr<store::BlobWriter>> NewBlob(std::uint64_t size_hint) override {

@@ -89,6 +89,7 @@ struct Event {
 };
 struct StoredEvent {
   std::uint64_t number = 0;  // from 1, in the order of the changes
+  bool delivered = false;    // a sink has acknowledged it
   Event event;
 };
 

@@ -15,15 +15,19 @@ std::int64_t Bounded(std::uint64_t number) {
 
 }  // namespace
 
-Result<void> AddEvents(Connection& connection, std::span<const Event> events) {
+Result<void> AddEvents(WriteTransaction& transaction, std::span<const Event> events,
+                       ChangeSignal& signal) {
   if (events.empty()) return Ok();
+  Connection& connection = transaction.connection();
   for (const Event& event : events) {
     Query insert(connection, "INSERT INTO events(destination, message) VALUES(?,?)");
     PENSTOCK_TRY(insert.BindBytes(event.destination).BindBytes(event.message).Run());
   }
   Query prune(connection,
               "DELETE FROM events WHERE number <= (SELECT max(number) FROM events) - ?");
-  return prune.Bind(Bounded(kMostEvents)).Run();
+  PENSTOCK_TRY(prune.Bind(Bounded(kMostEvents)).Run());
+  transaction.AfterCommit([&signal] { signal.Notify(); });
+  return Ok();
 }
 
 void AppendEvents(const ObjectWrite& write, const EventMaker& maker, const ObjectRecord& version,
@@ -41,7 +45,7 @@ Result<void> RecordEvents(const ObjectWrite& write, const EventMaker& maker,
                           const ObjectRecord& version) {
   std::vector<Event> events;
   AppendEvents(write, maker, version, events);
-  return AddEvents(write.connection(), events);
+  return AddEvents(write.transaction, events, write.event_signal);
 }
 
 Result<void> RecordDeletion(const ObjectWrite& write, const DeleteObject& request,
@@ -54,19 +58,25 @@ Result<void> RecordDeletion(const ObjectWrite& write, const DeleteObject& reques
   return RecordEvents(write, request.events, version);
 }
 
-Result<std::vector<StoredEvent>> FindEvents(Connection& connection, std::uint64_t after,
-                                            int limit) {
+Result<std::vector<StoredEvent>> FindEvents(Connection& connection, EventFilter filter,
+                                            std::uint64_t after, int limit) {
   Query query(connection,
-              "SELECT number, destination, message FROM events WHERE number > ? ORDER BY number "
-              "LIMIT ?");
-  query.Bind(Bounded(after)).Bind(limit);
+              "SELECT number, delivered, destination, message FROM events WHERE number > ? AND "
+              "delivered <= ? ORDER BY number LIMIT ?");
+  query.Bind(Bounded(after)).Bind(filter == EventFilter::kAll ? 1 : 0).Bind(limit);
   std::vector<StoredEvent> events;
   for (;;) {
     PENSTOCK_ASSIGN(const bool found, query.Step());
     if (!found) return events;
     events.push_back({static_cast<std::uint64_t>(query.Int(0)),
-                      {std::string(query.Bytes(1)), std::string(query.Bytes(2))}});
+                      query.Int(1) != 0,
+                      {std::string(query.Bytes(2)), std::string(query.Bytes(3))}});
   }
+}
+
+Result<void> MarkDeliveredRow(Connection& connection, std::uint64_t number) {
+  Query query(connection, "UPDATE events SET delivered = 1 WHERE number = ?");
+  return query.Bind(Bounded(number)).Run();
 }
 
 Result<void> RemoveEventRows(Connection& connection, std::uint64_t last) {

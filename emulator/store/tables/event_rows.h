@@ -16,7 +16,9 @@ namespace penstock::emulator::store {
 // Newer events replace the oldest ones beyond this number.
 inline constexpr std::uint64_t kMostEvents = 100'000;
 
-Result<void> AddEvents(Connection& connection, std::span<const Event> events);
+// Notifies `signal` after the commit.
+Result<void> AddEvents(WriteTransaction& transaction, std::span<const Event> events,
+                       ChangeSignal& signal);
 // Appends the events that `maker`, if set, returns for the change of `version`.
 void AppendEvents(const ObjectWrite& write, const EventMaker& maker, const ObjectRecord& version,
                   std::vector<Event>& events);
@@ -27,8 +29,11 @@ Result<void> RecordEvents(const ObjectWrite& write, const EventMaker& maker,
 Result<void> RecordDeletion(const ObjectWrite& write, const DeleteObject& request,
                             const DeleteOutcome& outcome);
 
+enum class EventFilter { kAll, kUndelivered };
 // At most `limit` events with a number above `after`.
-Result<std::vector<StoredEvent>> FindEvents(Connection& connection, std::uint64_t after, int limit);
+Result<std::vector<StoredEvent>> FindEvents(Connection& connection, EventFilter filter,
+                                            std::uint64_t after, int limit);
+Result<void> MarkDeliveredRow(Connection& connection, std::uint64_t number);
 Result<void> RemoveEventRows(Connection& connection, std::uint64_t last);
 
 }  // namespace penstock::emulator::store

@@ -65,6 +65,9 @@ def names(document: Any) -> set[str]:
 
 
 def by_event(records: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    # moto also encodes the slashes of keys.
+    for record in records:
+        record["s3"]["object"]["key"] = unquote_plus(record["s3"]["object"]["key"])
     return {(record["eventName"], record["s3"]["object"]["key"]): record for record in records}
 
 
@@ -78,9 +81,9 @@ def test_events_agree_with_moto(s3: SimpleNamespace, boto: Any, bucket: str, mot
     assert theirs, "moto sent nothing"
     # moto also reports an ObjectTagging:Put for objects without tags, and a Put for a completed upload.
     assert set(theirs) - set(ours) == {
-        ("ObjectCreated:Put", "in%2Fparts"),
-        ("ObjectTagging:Put", "in%2Fparts"),
-        ("ObjectTagging:Put", "in%2Ftwo+words%2B%C3%A4.txt"),
+        ("ObjectCreated:Put", "in/parts"),
+        ("ObjectTagging:Put", "in/parts"),
+        ("ObjectTagging:Put", "in/two words+ä.txt"),
     }
     assert set(ours) <= set(theirs)
     for event in ours:
