@@ -7,7 +7,7 @@ Rules for every C++ file of a module:
 - It includes its own module and the modules that layers.toml allows. Tests may include every module of their side (base, client
   or emulator). The client never includes the emulator, nor the emulator the client, not even in a test.
 - It includes the third-party headers that layers.toml allows; tests also gtest and gmock. Public headers include none. A private
-  header that includes one is used in its module only. Exactly one .cc file includes a `single_file` header.
+  header that includes one is used in its module only. Exactly one .cc file of the module includes a `single_file` header.
 - Product code includes no test support: `*_for_test.h`, `*test_support.h`, `*_fixture.h`, `*testing.h`, `testing_*.h`,
   `test_*.h`, `fake_*.h`, `base/testing/*`.
 - Every .cc file of base, client and emulator has a _test.cc beside it, except main.cc, fuzz targets and test support.
@@ -93,7 +93,7 @@ COUNTED = re.compile(r"^(base|client|emulator|bindings|conformance|tests)/.*\.(h
 class Module:
     include: list[str]
     third_party: list[str]
-    single_file: list[str]  # third-party headers that exactly one .cc includes
+    single_file: list[str]  # third-party headers that exactly one .cc of the module includes
     public_headers: bool  # may include every public header
     shared: list[str]  # third-party prefixes that its headers may include if the including module may include them too
     forward: list[str]  # modules whose types it may forward-declare without the right to include them
@@ -257,10 +257,10 @@ def check_single_files(files: list[File], layers: dict[str, Module]) -> list[str
     bad = []
     for name, rule in layers.items():
         for header in rule.single_file:
-            users = [f.path for f in files if header in f.third_party]
+            users = [f.path for f in files if f.module == name and header in f.third_party]
             if any(f.module == name for f in files) and (len(users) != 1 or not users[0].endswith(".cc")):
                 found = ", ".join(users) or "none"
-                bad.append(f"{name}: <{header}> belongs in exactly one .cc; it is included by {found}")
+                bad.append(f"{name}: <{header}> belongs in exactly one .cc of a module; it is included by {found}")
     return bad
 
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/reference/settings.md"
 HEADER = f"| Option | Variable | Key in the file | Python argument | C++ member | Default | Meaning |\n{'| --- ' * 7}|\n"
 # Python arguments that differ from the option's name, because they have another type.
-_PYTHON = {"access-key": "access_keys", "secret-key": "access_keys"}
+_PYTHON = {"access-key": "access_keys", "secret-key": "access_keys", "event-sink": "event_sinks"}
 # C++ members for options that command_line.cc does not bind to a member of their own name.
 _CPP = {"access-key": ("access_keys",), "secret-key": ("access_keys",), "limits": ("limits_json",)}
 # Members that hold the content of the file of an option.

@@ -221,16 +221,16 @@ class CommitFaults final : public s3::Filter {
       KeepEarlierVersions(exchange, registry->earlier_versions());
     if (registry != nullptr && !registry->hidden_writes().empty() &&
         s3::TraitsOf(exchange).shows_objects) {
-      WrapStore<StaleReadStore>(exchange, registry->hidden_writes(), registry->clock().Now());
+      s3::WrapStore<StaleReadStore>(exchange, registry->hidden_writes(), registry->clock().Now());
     }
     if (plan == nullptr) return s3::FilterStatus::kContinue;
     plan->Begin();
     if (plan->At(Stage::kBeforeCommit).empty()) return s3::FilterStatus::kContinue;
     if (FaultPlan::Step* const step = plan->AtCommit<CommitPartialAction>();
         step != nullptr && CanBeTruncated(exchange)) {
-      WrapStore<TruncatedWriteStore>(exchange,
-                                     std::get<CommitPartialAction>(step->timed->action).bytes,
-                                     [step] { step->entries = 1; });
+      s3::WrapStore<TruncatedWriteStore>(exchange,
+                                         std::get<CommitPartialAction>(step->timed->action).bytes,
+                                         [step] { step->entries = 1; });
     }
     if (ReadsBody(exchange)) {
       exchange.WrapBody<CommitGate>(exchange, *plan, pauses_);
@@ -249,7 +249,7 @@ class CommitFaults final : public s3::Filter {
 
  private:
   static void KeepEarlierVersions(s3::Exchange& exchange, EarlierVersions& versions) {
-    if (exchange.operation == "DeleteObjects") WrapStore<HistoryStore>(exchange, versions);
+    if (exchange.operation == "DeleteObjects") s3::WrapStore<HistoryStore>(exchange, versions);
     if (!s3::TraitsOf(exchange).overwrites && !DeletesCurrent(exchange)) return;
     if (store::ObjectPtr previous = CurrentObject(exchange))
       exchange.Attach<PreviousObject>(std::move(previous));

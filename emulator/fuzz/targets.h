@@ -10,6 +10,7 @@
 #include "emulator/fuzz/json_properties.h"
 #include "emulator/fuzz/query_properties.h"
 #include "emulator/fuzz/s3_properties.h"
+#include "emulator/fuzz/sink_properties.h"
 #include "emulator/fuzz/wire_properties.h"
 
 namespace penstock::emulator {
@@ -33,6 +34,7 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"claim", CheckClaim},
     {"query", CheckQuery},
     {"web_token", CheckWebToken},
+    {"sink", CheckSink},
 };
 
 }  // namespace penstock::emulator

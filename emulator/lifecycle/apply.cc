@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/log/diagnostics.h"
+#include "emulator/events/notifying_store.h"
 #include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/config/lifecycle_rules.h"
 #include "emulator/s3/core/restore_state.h"
@@ -88,6 +89,7 @@ class Applier {
       return kind == ActionKind::kTransition || kind == ActionKind::kTransitionNoncurrent;
     };
     InCommits(is_transition, [this](const std::vector<std::size_t>& places) {
+      const auto transition = events::LifecycleEvents(bucket_, "LifecycleTransition");
       std::vector<store::StorageClassChange> changes;
       changes.reserve(places.size());
       for (const std::size_t place : places) {
@@ -98,7 +100,8 @@ class Applier {
                                  version->storage_class == action.from)
                                return Ok();
                              return WithCode(kChangedCode);
-                           }});
+                           },
+                           transition});
       }
       const auto results = store_.ChangeStorageClass(std::move(changes));
       for (std::size_t i = 0; i < places.size(); ++i) outcomes_[places[i]] = OutcomeOf(results[i]);
@@ -140,7 +143,7 @@ class Applier {
       const auto expiration = rules->ExpirationOf(*current);
       return expiration && expiration->date <= now_ ? Ok() : Result<void>(WithCode(kChangedCode));
     };
-    return {bucket_.name, action.key, std::nullopt, check};
+    return {bucket_.name, action.key, std::nullopt, check, {}, ExpirationEvents()};
   }
 
   store::DeleteObject RemovalOfNoncurrent(const Action& action) const {
@@ -156,7 +159,8 @@ class Applier {
                  ? Ok()
                  : Result<void>(WithCode(kLockedCode));
     };
-    return {bucket_.name, action.key, action.version_id, is_noncurrent, is_free};
+    return {bucket_.name,  action.key, action.version_id,
+            is_noncurrent, is_free,    ExpirationEvents()};
   }
 
   // A version below the marker may remain, for example because it is locked. Only newer versions
@@ -177,8 +181,12 @@ class Applier {
       if (IsPlanned(action, current) && current->is_delete_marker) return Ok();
       return WithCode(kChangedCode);
     };
-    return OutcomeOf(
-        store_.Delete(store::DeleteObject{bucket_.name, action.key, action.version_id, is_latest}));
+    return OutcomeOf(store_.Delete(store::DeleteObject{
+        bucket_.name, action.key, action.version_id, is_latest, {}, ExpirationEvents()}));
+  }
+
+  store::EventMaker ExpirationEvents() const {
+    return events::LifecycleEvents(bucket_, "LifecycleExpiration:");
   }
 
   Outcome ChangeRestore(const Action& action) {
@@ -195,7 +203,9 @@ class Applier {
           if (!completes) restore.reset();
           s3::ReplaceRestore(restore, attributes);
           return Ok();
-        }));
+        },
+        events::LifecycleEvents(bucket_,
+                                completes ? "ObjectRestore:Completed" : "ObjectRestore:Delete")));
   }
 
   store::Store& store_;

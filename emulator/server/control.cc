@@ -9,6 +9,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/events/message.h"
 #include "emulator/faults/documents/scenario_document.h"
 #include "emulator/faults/rules/connection_rules.h"
 #include "emulator/identity/root_accounts.h"
@@ -40,6 +41,8 @@ std::string NewSecret() {
 
 // Time limit for responses that are being sent.
 constexpr std::chrono::milliseconds kSendingResponsesLimit{200};
+
+constexpr int kMostEventsOfReading = 1000;
 
 Result<std::shared_ptr<identity::KeyNamespace>> AsKeyNamespace(
     Result<std::shared_ptr<NamespaceStore>> found) {
@@ -104,6 +107,17 @@ Result<void> ChargeLimits(traffic::ThrottleSettings& settings,
   return Ok();
 }
 
+store::Durability DurabilityOf(const EmulatorOptions& options) {
+  return options.durability == DurabilityMode::kStrict ? store::Durability::kStrict
+                                                       : store::Durability::kRelaxed;
+}
+
+Result<std::vector<events::Route>> RoutesOf(const EmulatorOptions& options) {
+  PENSTOCK_ASSIGN(const std::vector<events::SinkAddress> sinks,
+                  events::ParseSinks(options.event_sinks));
+  return events::OpenRoutes(sinks, DurabilityOf(options));
+}
+
 // Adds the users of earlier runs, and then removes the rests of deleted namespaces. Returns
 // notices.
 Result<std::vector<std::string>> RestoreUsers(identity::Identities& identities,
@@ -138,6 +152,8 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
     controls.throttle =
         std::make_shared<const traffic::ThrottleSettings>(std::move(settings).value());
   }
+  const store::Durability durability = DurabilityOf(options);
+  PENSTOCK_ASSIGN(std::vector<events::Route> routes, RoutesOf(options));
   std::vector<GivenUsers> given;
   given.push_back({"--access-key", identity::UsersOfPairs(options.access_keys)});
   if (!options.users_path.empty()) {
@@ -157,9 +173,6 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
     given.push_back({"users", std::move(users).value()});
   }
 
-  const auto durability = options.durability == DurabilityMode::kStrict
-                              ? store::Durability::kStrict
-                              : store::Durability::kRelaxed;
   std::unique_ptr<Control> control(new Control(machine, router, options.region, memory_limit));
   PENSTOCK_ASSIGN(control->spaces_,
                   Namespaces::Open({.directory = options.data_directory,
@@ -169,9 +182,12 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
                                     .clock = &machine,
                                     .owners = &control->identities_,
                                     .controls = std::move(controls),
-                                    .on_open = [self = control.get()] {
-                                      if (self->lifecycle_) self->lifecycle_->Wake();
-                                    }}));
+                                    .on_open =
+                                        [self = control.get()] {
+                                          if (self->lifecycle_) self->lifecycle_->Wake();
+                                          self->event_signal_->Notify();
+                                        },
+                                    .event_signal = control->event_signal_}));
   std::unique_ptr<identity::UserDatabase> kept;
   std::optional<std::vector<identity::RootAccount>> roots;
   if (!options.data_directory.empty()) {
@@ -202,6 +218,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
     std::move(notices.begin(), notices.end(), std::back_inserter(control->notices_));
   }
   PENSTOCK_TRY(control->StartLifecycle());
+  PENSTOCK_TRY(control->StartDelivery(std::move(routes)));
   return control;
 }
 
@@ -349,6 +366,18 @@ Result<void> Control::StartLifecycle() {
   return Ok();
 }
 
+Result<void> Control::StartDelivery(std::vector<events::Route> routes) {
+  if (routes.empty()) return Ok();
+  const auto open_spaces = [spaces = spaces_.get()] {
+    std::vector<std::weak_ptr<s3::Namespace>> found;
+    for (const auto& namespace_store : spaces->Used()) found.push_back(namespace_store->Peek());
+    return found;
+  };
+  PENSTOCK_ASSIGN(deliverer_,
+                  events::Deliverer::Start(std::move(routes), open_spaces, event_signal_));
+  return Ok();
+}
+
 std::function<bool()> Control::Cancelled(const std::function<bool()>& by_caller) const {
   return [this, by_caller] { return stopping_ || (by_caller && by_caller()); };
 }
@@ -373,6 +402,28 @@ Result<std::string> Control::PreviewLifecycle(const LifecycleRequest& request) {
                                .cancelled = Cancelled(request.cancelled)},
                               account));
   return lifecycle::AccountJson(request.name_space, account);
+}
+
+Result<std::string> Control::ReadEvents(const std::string& name, std::uint64_t after,
+                                        std::chrono::milliseconds wait) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  const MonotonicTime until = machine_.Monotonic() + wait;
+  for (;;) {
+    const std::uint64_t seen = event_signal_->count();
+    // Entered anew, because a reset replaces the store.
+    PENSTOCK_ASSIGN(const std::shared_ptr<s3::Namespace> space, namespace_store->Enter());
+    PENSTOCK_ASSIGN(const std::vector<store::StoredEvent> found,
+                    space->store->ListEvents(after, kMostEventsOfReading));
+    if (!found.empty() || stopping_ || machine_.Monotonic() >= until)
+      return events::EventsJson(name, after, found);
+    event_signal_->Await(seen, until);
+  }
+}
+
+Result<void> Control::RemoveEvents(const std::string& name, std::uint64_t last) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  PENSTOCK_ASSIGN(const std::shared_ptr<s3::Namespace> space, namespace_store->Enter());
+  return space->store->RemoveEvents(last);
 }
 
 Result<JournalReading> Control::ReadJournal(const std::string& name) {
@@ -412,6 +463,8 @@ Result<void> Control::ClearJournal(const std::string& name) {
 
 void Control::StopWaits() {
   stopping_ = true;  // set before the journals stop: new waits check it
+  event_signal_->Notify();
+  if (deliverer_) deliverer_->Stop();
   lifecycle_->Stop();
   spaces_->StopJournals();
 }

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "emulator/events/delivery/deliverer.h"
 #include "emulator/identity/identities.h"
 #include "emulator/lifecycle/worker.h"
 #include "emulator/server/namespaces/namespaces.h"
+#include "emulator/store/system/change_signal.h"
 #include "penstock/base/mutex.h"
 #include "penstock/emulator.h"
 
@@ -61,6 +63,11 @@ class Control {
   Result<std::string> PreviewLifecycle(const LifecycleRequest& request);
 
   // As in Emulator.
+  Result<std::string> ReadEvents(const std::string& name, std::uint64_t after,
+                                 std::chrono::milliseconds wait);
+  Result<void> RemoveEvents(const std::string& name, std::uint64_t last);
+
+  // As in Emulator.
   Result<JournalReading> ReadJournal(const std::string& name);
   Result<JournalReading> AwaitJournal(const std::string& name, std::uint64_t after,
                                       std::chrono::milliseconds wait);
@@ -87,6 +94,7 @@ class Control {
         region_(std::move(region)),
         memory_limit_(std::move(memory_limit)) {}
   Result<void> StartLifecycle();
+  Result<void> StartDelivery(std::vector<events::Route> routes);
   // Whether a request's work is to end early.
   std::function<bool()> Cancelled(const std::function<bool()>& by_caller) const;
   // Applies a change to the namespace's clock. Lifecycle runs follow it.
@@ -102,9 +110,13 @@ class Control {
   const std::shared_ptr<store::MemoryLimit> memory_limit_;
   std::vector<std::string> notices_;
   std::atomic<bool> stopping_{false};
+  const std::shared_ptr<store::ChangeSignal> event_signal_ =
+      std::make_shared<store::ChangeSignal>();
   identity::Identities identities_;
   std::unique_ptr<Namespaces> spaces_;
-  std::unique_ptr<lifecycle::Worker> lifecycle_;  // destroyed before spaces_, which it uses
+  // Destroyed before spaces_, which they use.
+  std::unique_ptr<lifecycle::Worker> lifecycle_;
+  std::unique_ptr<events::Deliverer> deliverer_;  // null: no sinks
   Mutex namespaces_mutex_;  // makes changes of a namespace and its keys atomic
 };
 

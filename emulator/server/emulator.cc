@@ -13,6 +13,7 @@
 #include "base/encoding.h"
 #include "base/log/diagnostics.h"
 #include "emulator/auth/auth.h"
+#include "emulator/events/notifying_store.h"
 #include "emulator/faults/actions/accept_faults.h"
 #include "emulator/faults/documents/scenario_document.h"
 #include "emulator/faults/fail_rate.h"
@@ -141,7 +142,7 @@ class RunningEmulator final : public Emulator {
                                            ? identity::IdentityPolicies::kEvaluated
                                            : identity::IdentityPolicies::kIgnored},
                           identities),
-        s3::MakeDocumentMemory(memory_limit_));
+        s3::MakeDocumentMemory(memory_limit_), events::MakeNotifier());
     return Listen();
   }
 
@@ -306,6 +307,15 @@ class RunningEmulator final : public Emulator {
   }
   Result<std::string> PreviewLifecycle(const LifecycleRequest& request) const override {
     return WithControl([&](Control& control) { return control.PreviewLifecycle(request); });
+  }
+
+  Result<std::string> ReadEvents(const std::string& name_space, std::uint64_t after,
+                                 std::chrono::milliseconds wait) const override {
+    return WithControl(
+        [&](Control& control) { return control.ReadEvents(name_space, after, wait); });
+  }
+  Result<void> RemoveEvents(const std::string& name_space, std::uint64_t last) override {
+    return WithControl([&](Control& control) { return control.RemoveEvents(name_space, last); });
   }
 
   Result<SeedReport> Seed(const SeedRequest& request) override {

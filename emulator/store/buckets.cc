@@ -95,7 +95,8 @@ Result<void> SqliteStore::DeleteBucket(const BucketName& name, OpenUploads open_
 
 Result<void> SqliteStore::ChangeBucket(const BucketName& name,
                                        const std::function<Result<void>(BucketRecord&)>& change,
-                                       WriteQueue::Purpose purpose) {
+                                       WriteQueue::Purpose purpose,
+                                       const std::vector<Event>& events) {
   return queue_.Run(
       [&](WriteTransaction& transaction) -> Result<void> {
         PENSTOCK_ASSIGN(Bucket bucket, buckets_.Find(name));
@@ -109,6 +110,7 @@ Result<void> SqliteStore::ChangeBucket(const BucketName& name,
         if (after < before) row_memory_.Release(transaction, 1);
         bucket.record = std::make_shared<const BucketRecord>(std::move(changed));
         PENSTOCK_TRY(WriteBucket(transaction.connection(), bucket));
+        PENSTOCK_TRY(AddEvents(transaction, events, *event_signal_));
         transaction.AfterCommit([this, bucket] { buckets_.Set(bucket); });
         return Ok();
       },
@@ -127,7 +129,8 @@ Result<void> SqliteStore::SetVersioning(const BucketName& name, Versioning versi
 }
 
 Result<void> SqliteStore::SetConfiguration(const BucketName& name, const std::string& sub_resource,
-                                           std::optional<std::string> document) {
+                                           std::optional<std::string> document,
+                                           std::vector<Event> events) {
   const auto change = [&](BucketRecord& bucket) -> Result<void> {
     Attributes& all = bucket.configuration;
     const auto found = std::find_if(all.begin(), all.end(),
@@ -141,8 +144,8 @@ Result<void> SqliteStore::SetConfiguration(const BucketName& name, const std::st
     }
     return Ok();
   };
-  return ChangeBucket(name, change,
-                      document ? WriteQueue::Purpose::kStore : WriteQueue::Purpose::kRemove);
+  return ChangeBucket(
+      name, change, document ? WriteQueue::Purpose::kStore : WriteQueue::Purpose::kRemove, events);
 }
 
 }  // namespace penstock::emulator::store

@@ -69,7 +69,8 @@ class SqliteStore::ObjectPut {
       : store_(store),
         bucket_name_(std::move(request.bucket)),
         requested_time_(request.record.last_modified),
-        precondition_(std::move(request.precondition)) {
+        precondition_(std::move(request.precondition)),
+        events_(std::move(request.events)) {
     row_.record = std::move(request.record);
   }
   ObjectPut(const ObjectPut&) = delete;
@@ -83,6 +84,7 @@ class SqliteStore::ObjectPut {
     row_.record.last_modified = requested_time_;  // an earlier run may have set it
     PENSTOCK_ASSIGN(row_.slices, AddReferences(transaction, store_.registry_, row_.record.content));
     PENSTOCK_TRY(PlaceObject(write, row_));
+    PENSTOCK_TRY(RecordEvents(write, events_, row_.record));
     outcome_.versioning = bucket.record->versioning;
     // The effect runs before Done is called or Run returns, so this object is still alive.
     transaction.AroundCommit([this](CommitPhase phase) { Publish(phase); });
@@ -109,6 +111,7 @@ class SqliteStore::ObjectPut {
   const BucketName bucket_name_;
   const WallTime requested_time_;
   const Precondition precondition_;
+  const EventMaker events_;
   ObjectRow row_;
   PutOutcome outcome_;
 };
@@ -142,6 +145,7 @@ class SqliteStore::ObjectDelete {
     PENSTOCK_TRY(CheckDelete(write, request_));
     PENSTOCK_TRY(store_.AdmitMarker(write, request_));
     PENSTOCK_ASSIGN(outcome_, Remove(write, request_));
+    PENSTOCK_TRY(RecordDeletion(write, request_, outcome_));
     store_.row_memory_.Release(transaction, RemovedRows(outcome_));
     store_.Publish(transaction, request_.bucket, request_.key, nullptr);
     return Ok();
@@ -183,6 +187,7 @@ std::vector<Result<DeleteOutcome>> SqliteStore::Delete(std::vector<DeleteObject>
       }
       // Later failures come from the database and fail all deletions.
       PENSTOCK_ASSIGN(DeleteOutcome outcome, Remove(write, request));
+      PENSTOCK_TRY(RecordDeletion(write, request, outcome));
       removed += RemovedRows(outcome);
       outcomes.push_back(std::move(outcome));
       Publish(transaction, request.bucket, request.key, nullptr);
@@ -196,13 +201,16 @@ std::vector<Result<DeleteOutcome>> SqliteStore::Delete(std::vector<DeleteObject>
 }
 
 Result<void> SqliteStore::SetTags(const BucketName& bucket, const ObjectKey& key,
-                                  const std::optional<VersionId>& version, Attributes tags) {
+                                  const std::optional<VersionId>& version, Attributes tags,
+                                  const EventMaker& events) {
   const auto change = [&](WriteTransaction& transaction) -> Result<void> {
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(const ObjectRow row, FindRow(transaction.connection(), found, key, version));
     if (row.record.is_delete_marker) return DeleteMarkerError(bucket, key);
     if (!tags.empty()) PENSTOCK_TRY(row_memory_.Admit(transaction.connection()));
     PENSTOCK_TRY(WriteTags(transaction.connection(), found.id, row, tags));
+    if (events)
+      PENSTOCK_TRY(RecordEvents(BeginObjectWrite(transaction, found), events, row.record));
     Publish(transaction, bucket, key, nullptr);
     return Ok();
   };
@@ -212,7 +220,8 @@ Result<void> SqliteStore::SetTags(const BucketName& bucket, const ObjectKey& key
 
 Result<void> SqliteStore::ChangeAttributes(const BucketName& bucket, const ObjectKey& key,
                                            const std::optional<VersionId>& version,
-                                           const AttributeChange& change) {
+                                           const AttributeChange& change,
+                                           const EventMaker& events) {
   return queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(const ObjectRow row, FindRow(transaction.connection(), found, key, version));
@@ -221,14 +230,16 @@ Result<void> SqliteStore::ChangeAttributes(const BucketName& bucket, const Objec
     PENSTOCK_TRY(change(row.record, attributes));
     PENSTOCK_TRY(row_memory_.Admit(transaction.connection()));
     PENSTOCK_TRY(WriteAttributes(transaction.connection(), found.id, row, attributes));
+    if (events)
+      PENSTOCK_TRY(RecordEvents(BeginObjectWrite(transaction, found), events, row.record));
     Publish(transaction, bucket, key, nullptr);
     return Ok();
   });
 }
 
-Result<void> SqliteStore::SetAttribute(const BucketName& bucket, const ObjectKey& key,
-                                       const std::optional<VersionId>& version,
-                                       const std::string& name, std::optional<std::string> value) {
+Result<void> Store::SetAttribute(const BucketName& bucket, const ObjectKey& key,
+                                 const std::optional<VersionId>& version, const std::string& name,
+                                 std::optional<std::string> value) {
   return ChangeAttributes(bucket, key, version, [&](const ObjectRecord&, Attributes& attributes) {
     std::erase_if(attributes, [&](const auto& entry) { return entry.first == name; });
     if (value) attributes.emplace_back(name, *value);
@@ -240,10 +251,11 @@ std::vector<Result<void>> SqliteStore::ChangeStorageClass(std::vector<StorageCla
   std::vector<Result<void>> outcomes;
   const auto change = [&](WriteTransaction& transaction) -> Result<void> {
     outcomes.clear();  // the queue may run this again
+    std::vector<Event> events;
     for (const StorageClassChange& each : changes) {
       const auto move = [&]() -> Result<void> {
         PENSTOCK_ASSIGN(const Bucket bucket, buckets_.Find(each.bucket));
-        PENSTOCK_ASSIGN(const ObjectRow row,
+        PENSTOCK_ASSIGN(ObjectRow row,
                         FindVersion(transaction.connection(), bucket, each.key, each.version_id));
         if (row.record.is_delete_marker) return DeleteMarkerError(each.bucket, each.key);
         if (each.condition) PENSTOCK_TRY(each.condition(&row.record));
@@ -251,11 +263,14 @@ std::vector<Result<void>> SqliteStore::ChangeStorageClass(std::vector<StorageCla
         PENSTOCK_TRY(
             WriteStorageClass(transaction.connection(), bucket.id, row, each.storage_class));
         Publish(transaction, each.bucket, each.key, nullptr);
+        row.record.storage_class = each.storage_class;
+        const ObjectWrite write = BeginObjectWrite(transaction, bucket);
+        AppendEvents(write, each.events, row.record, events);
         return Ok();
       };
       outcomes.push_back(move());
     }
-    return Ok();
+    return AddEvents(transaction, events, *event_signal_);
   };
   auto done = queue_.Run(change, WriteQueue::Batching::kAllowed);
   if (!done.ok()) outcomes.assign(changes.size(), done.error());

@@ -98,6 +98,8 @@ SqliteStore::SqliteStore(StoreOptions options, DirectoryLock lock,
                          std::unique_ptr<Connection> writer, std::int64_t first_number)
     : options_(std::move(options)),
       clock_(options_.clock != nullptr ? *options_.clock : SystemClock()),
+      event_signal_(options_.event_signal ? options_.event_signal
+                                          : std::make_shared<ChangeSignal>()),
       lock_(std::move(lock)),
       registry_(std::make_shared<BlobRegistry>(
           options_.directory, first_number,
@@ -176,8 +178,8 @@ Result<std::unique_ptr<BlobWriter>> SqliteStore::NewBlob(std::uint64_t size_hint
 }
 
 ObjectWrite SqliteStore::BeginObjectWrite(WriteTransaction& transaction, const Bucket& bucket) {
-  return {transaction, registry_, bucket, next_number_.fetch_add(1, std::memory_order_relaxed),
-          clock_.Now()};
+  return {transaction,  registry_,     bucket, next_number_.fetch_add(1, std::memory_order_relaxed),
+          clock_.Now(), *event_signal_};
 }
 
 void SqliteStore::Publish(WriteTransaction& transaction, const BucketName& bucket,

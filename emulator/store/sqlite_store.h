@@ -18,9 +18,11 @@
 #include "emulator/store/object_cache.h"
 #include "emulator/store/sqlite/connection_pool.h"
 #include "emulator/store/store.h"
+#include "emulator/store/system/change_signal.h"
 #include "emulator/store/system/descriptor.h"
 #include "emulator/store/system/directory_lock.h"
 #include "emulator/store/tables/bucket_table.h"
+#include "emulator/store/tables/event_rows.h"
 #include "emulator/store/tables/object_writes.h"
 #include "emulator/store/tables/row_memory.h"
 #include "emulator/store/tables/upload_rows.h"
@@ -41,7 +43,8 @@ class SqliteStore final : public Store {
   Result<std::vector<BucketPtr>> ListBuckets() override;
   Result<void> SetVersioning(const BucketName& name, Versioning versioning) override;
   Result<void> SetConfiguration(const BucketName& name, const std::string& sub_resource,
-                                std::optional<std::string> document) override;
+                                std::optional<std::string> document,
+                                std::vector<Event> events) override;
 
   Result<ObjectPtr> FindObject(const BucketName& bucket, const ObjectKey& key,
                                const std::optional<VersionId>& version) override;
@@ -52,13 +55,11 @@ class SqliteStore final : public Store {
   std::vector<Result<DeleteOutcome>> Delete(std::vector<DeleteObject> requests) override;
   Result<void> Rename(RenameObject request) override;
   Result<void> SetTags(const BucketName& bucket, const ObjectKey& key,
-                       const std::optional<VersionId>& version, Attributes tags) override;
+                       const std::optional<VersionId>& version, Attributes tags,
+                       const EventMaker& events) override;
   Result<void> ChangeAttributes(const BucketName& bucket, const ObjectKey& key,
                                 const std::optional<VersionId>& version,
-                                const AttributeChange& change) override;
-  Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key,
-                            const std::optional<VersionId>& version, const std::string& name,
-                            std::optional<std::string> value) override;
+                                const AttributeChange& change, const EventMaker& events) override;
   std::vector<Result<void>> ChangeStorageClass(std::vector<StorageClassChange> changes) override;
   Result<ListPage> List(const ListObjects& query) override;
   Result<VersionPage> List(const ListVersions& query) override;
@@ -77,6 +78,11 @@ class SqliteStore final : public Store {
   Result<void> AbortUpload(const BucketName& bucket, const ObjectKey& key,
                            const UploadId& id) override;
   Result<UploadPage> List(const ListUploads& query) override;
+
+  Result<std::vector<StoredEvent>> ListEvents(std::uint64_t after, int limit) override;
+  Result<std::vector<StoredEvent>> ListUndelivered(std::uint64_t after, int limit) override;
+  Result<void> MarkDelivered(const std::vector<std::uint64_t>& numbers) override;
+  Result<void> RemoveEvents(std::uint64_t last) override;
 
   Result<std::unique_ptr<BlobWriter>> NewBlob(std::uint64_t size_hint) override;
 
@@ -102,7 +108,8 @@ class SqliteStore final : public Store {
   Result<void> AdoptChecksums(std::int64_t blob_id, const std::string& checksums);
   Result<void> ChangeBucket(const BucketName& name,
                             const std::function<Result<void>(BucketRecord&)>& change,
-                            WriteQueue::Purpose purpose = WriteQueue::Purpose::kStore);
+                            WriteQueue::Purpose purpose = WriteQueue::Purpose::kStore,
+                            const std::vector<Event>& events = {});
   ObjectWrite BeginObjectWrite(WriteTransaction& transaction, const Bucket& bucket);
   // Sets what readers see at the key after the commit: `object`, or null to look it up again.
   void Publish(WriteTransaction& transaction, const BucketName& bucket, const ObjectKey& key,
@@ -123,6 +130,7 @@ class SqliteStore final : public Store {
 
   const StoreOptions options_;
   const Clock& clock_;
+  const std::shared_ptr<ChangeSignal> event_signal_;
   // With a directory only. Declared before all members that use the directory, so that it is
   // released last.
   const DirectoryLock lock_;

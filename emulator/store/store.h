@@ -23,6 +23,7 @@
 
 namespace penstock::emulator::store {
 
+class ChangeSignal;
 class MemoryLimit;
 
 struct StoreOptions {
@@ -36,6 +37,8 @@ struct StoreOptions {
   std::shared_ptr<MemoryLimit> memory_limit = nullptr;
   // Maximum rate of background reads that verify stored data. 0: no verification.
   std::uint64_t scrub_bytes_per_second = 8 << 20;
+  // Notified after a commit with events. Null: the store has its own.
+  std::shared_ptr<ChangeSignal> event_signal = nullptr;
 };
 
 // Whether uploads that are neither complete nor aborted are deleted with their bucket or block its
@@ -63,9 +66,14 @@ class Store {
   virtual Result<void> DeleteBucket(const BucketName& name, OpenUploads open_uploads) = 0;
   virtual Result<std::vector<BucketPtr>> ListBuckets() = 0;  // ordered by name
   virtual Result<void> SetVersioning(const BucketName& name, Versioning versioning) = 0;
-  // Stores one configuration document, or removes it (nullopt).
+  // Stores one configuration document, or removes it (nullopt), and `events` with it.
   virtual Result<void> SetConfiguration(const BucketName& name, const std::string& sub_resource,
-                                        std::optional<std::string> document) = 0;
+                                        std::optional<std::string> document,
+                                        std::vector<Event> events) = 0;
+  Result<void> SetConfiguration(const BucketName& name, const std::string& sub_resource,
+                                std::optional<std::string> document) {
+    return SetConfiguration(name, sub_resource, std::move(document), {});
+  }
 
   // Objects. Without a version, Find returns the latest version, which may be a delete marker.
   virtual Result<ObjectPtr> FindObject(const BucketName& bucket, const ObjectKey& key,
@@ -83,15 +91,26 @@ class Store {
   // with another request.
   virtual Result<void> Rename(RenameObject request) = 0;
   virtual Result<void> SetTags(const BucketName& bucket, const ObjectKey& key,
-                               const std::optional<VersionId>& version, Attributes tags) = 0;
+                               const std::optional<VersionId>& version, Attributes tags,
+                               const EventMaker& events) = 0;
+  Result<void> SetTags(const BucketName& bucket, const ObjectKey& key,
+                       const std::optional<VersionId>& version, Attributes tags) {
+    return SetTags(bucket, key, version, std::move(tags), {});
+  }
   // Changes a version that exists and is not a delete marker. last_modified is unchanged.
   virtual Result<void> ChangeAttributes(const BucketName& bucket, const ObjectKey& key,
                                         const std::optional<VersionId>& version,
-                                        const AttributeChange& change) = 0;
+                                        const AttributeChange& change,
+                                        const EventMaker& events) = 0;
+  Result<void> ChangeAttributes(const BucketName& bucket, const ObjectKey& key,
+                                const std::optional<VersionId>& version,
+                                const AttributeChange& change) {
+    return ChangeAttributes(bucket, key, version, change, {});
+  }
   // Sets one attribute, or removes it (nullopt), under the same conditions.
-  virtual Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key,
-                                    const std::optional<VersionId>& version,
-                                    const std::string& name, std::optional<std::string> value) = 0;
+  Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key,
+                            const std::optional<VersionId>& version, const std::string& name,
+                            std::optional<std::string> value);
   // Runs the changes in order, in one commit. Every change has its own outcome, with the errors of
   // ChangeAttributes; a rejected change changes nothing.
   virtual std::vector<Result<void>> ChangeStorageClass(std::vector<StorageClassChange> changes) = 0;
@@ -117,6 +136,16 @@ class Store {
   virtual Result<void> AbortUpload(const BucketName& bucket, const ObjectKey& key,
                                    const UploadId& id) = 0;
   virtual Result<UploadPage> List(const ListUploads& query) = 0;
+
+  // Events, in the order of the changes. The newest kMostEvents (tables/event_rows.h) are kept
+  // until they are removed. At most `limit` events with a number above `after`.
+  virtual Result<std::vector<StoredEvent>> ListEvents(std::uint64_t after, int limit) = 0;
+  // The same without those that MarkDelivered was called for.
+  virtual Result<std::vector<StoredEvent>> ListUndelivered(std::uint64_t after, int limit) = 0;
+  // Unknown numbers are ignored.
+  virtual Result<void> MarkDelivered(const std::vector<std::uint64_t>& numbers) = 0;
+  // Removes the events up to the number `last`. Numbers are not used again.
+  virtual Result<void> RemoveEvents(std::uint64_t last) = 0;
 
   // Returns a writer for a new blob. `size_hint`: expected size in bytes; 0: unknown.
   virtual Result<std::unique_ptr<BlobWriter>> NewBlob(std::uint64_t size_hint) = 0;

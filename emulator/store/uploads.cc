@@ -189,6 +189,7 @@ Result<PutOutcome> SqliteStore::Complete(CompleteUpload request) {
       PENSTOCK_TRY(ReleaseReferences(transaction, registry_, unlisted.slices));
     PENSTOCK_TRY(DeleteUpload(connection, bucket.id, upload));
     PENSTOCK_TRY(PlaceObject(write, object));
+    PENSTOCK_TRY(RecordEvents(write, request.events, object.record));
     PENSTOCK_TRY(RecordCompleted(connection, bucket.id, request.upload_id.value, object,
                                  kMaxRecordedUploads));
     PENSTOCK_ASSIGN(auto loaded, LoadObject(connection, std::move(object)));

@@ -100,6 +100,17 @@ def get_container_credentials(checked: Checked) -> None:
         checked.send("GET", f"/_penstock/container-credentials/{account['account_id']}/{name}")
 
 
+def read_and_remove_events(checked: Checked, s3: Any) -> None:
+    s3.create_bucket(Bucket="watched")
+    queue = {"QueueArn": "arn:aws:sqs:us-east-1:111122223333:q", "Events": ["s3:ObjectCreated:*"]}
+    s3.put_bucket_notification_configuration(Bucket="watched", NotificationConfiguration={"QueueConfigurations": [queue]})
+    s3.put_object(Bucket="watched", Key="k", Body=b"x")
+    assert len(checked.send("GET", "/_penstock/events?after=0&wait_ms=1&namespace=default")["events"]) == 2
+    checked.send("DELETE", "/_penstock/events?through=1")
+    assert checked.send("GET", "/_penstock/events/default")["last"] == 2
+    checked.send("DELETE", "/_penstock/events/default")
+
+
 def get_and_run_lifecycle(checked: Checked, s3: Any) -> None:
     s3.create_bucket(Bucket="expiring")
     s3.put_object(Bucket="expiring", Key="old", Body=b"x")
@@ -107,6 +118,7 @@ def get_and_run_lifecycle(checked: Checked, s3: Any) -> None:
     s3.put_bucket_lifecycle_configuration(Bucket="expiring", LifecycleConfiguration={"Rules": [rule]})
     assert checked.send("GET", "/_penstock/lifecycle?by=2200-01-01T00:00:00Z&bucket=expiring&namespace=default")["actions"] == 1
     assert checked.send("POST", "/_penstock/lifecycle/run?bucket=expiring")["actions"] == 0
+    read_and_remove_events(checked, s3)
 
 
 def test_every_operation_of_the_file_is_answered(checked: Checked, tmp_path: Path) -> None:

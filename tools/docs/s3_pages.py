@@ -54,7 +54,7 @@ KEPT_HEADERS = {
     "x-amz-server-side-encryption-aws-kms-key-id": "checked, stored and returned",
     "x-amz-server-side-encryption-bucket-key-enabled": "checked, stored and returned",
     "x-amz-server-side-encryption-context": "checked",
-    "x-amz-skip-destination-validation": "no effect: no destination is contacted",
+    "x-amz-skip-destination-validation": "leaves out the test event",
     "x-amz-website-redirect-location": "checked, stored and returned; websites are not served",
 }
 KEPT_OBJECT_OPERATIONS = {

@@ -100,7 +100,8 @@ void BindProcess(PyEmulatorClass& type) {
                        std::uint64_t journal_bytes, std::string limits_json,
                        bool relaxed_bucket_names, std::optional<bool> moto_reset,
                        std::uint64_t memory_limit_bytes, int first_byte_delay_ms,
-                       std::uint64_t scrub_bytes_per_second, bool authorization) {
+                       std::uint64_t scrub_bytes_per_second, bool authorization,
+                       std::vector<std::string> event_sinks) {
              emulator::EmulatorOptions options;
              options.host = std::move(host);
              options.port = port;
@@ -130,6 +131,7 @@ void BindProcess(PyEmulatorClass& type) {
              options.scrub_bytes_per_second = scrub_bytes_per_second;
              options.authorization = authorization ? emulator::AuthorizationMode::kOn
                                                    : emulator::AuthorizationMode::kOff;
+             options.event_sinks = std::move(event_sinks);
              return Start(std::move(options));
            }),
            py::kw_only(), "host"_a = "127.0.0.1", "port"_a = 0, "admin_port"_a = 0,
@@ -143,7 +145,7 @@ void BindProcess(PyEmulatorClass& type) {
            "moto_reset"_a = std::optional<bool>(), "memory_limit_bytes"_a = 0,
            "first_byte_delay_ms"_a = 0,
            "scrub_bytes_per_second"_a = emulator::EmulatorOptions().scrub_bytes_per_second,
-           "authorization"_a = true)
+           "authorization"_a = true, "event_sinks"_a = std::vector<std::string>())
       .def_property_readonly("endpoint",
                              [](const PyEmulator& self) { return self.Get().endpoint(); })
       .def_property_readonly("admin_endpoint",
@@ -263,6 +265,27 @@ void BindLifecycle(PyEmulatorClass& type) {
             });
           },
           "namespace"_a, "bucket"_a, "by_ns"_a = py::none());
+}
+
+// Events are JSON, in the format of the admin API.
+void BindEvents(PyEmulatorClass& type) {
+  type.def(
+          "read_events",
+          [](const PyEmulator& self, const std::string& name, std::uint64_t after,
+             std::uint64_t wait_ms) {
+            return CallEmulator(self, [&](emulator::Emulator& instance) {
+              return instance.ReadEvents(name, after, std::chrono::milliseconds(wait_ms));
+            });
+          },
+          "namespace"_a, "after"_a, "wait_ms"_a)
+      .def(
+          "remove_events",
+          [](const PyEmulator& self, const std::string& name, std::uint64_t last) {
+            CallEmulator(self, [&](emulator::Emulator& instance) {
+              return instance.RemoveEvents(name, last);
+            });
+          },
+          "namespace"_a, "last"_a);
 }
 
 void BindContent(PyEmulatorClass& type) {
@@ -420,6 +443,7 @@ void BindEmulator(py::module_& module) {
   BindNamespaces(type);
   BindLimits(type);
   BindLifecycle(type);
+  BindEvents(type);
   BindContent(type);
   BindFaults(type);
   BindJournal(type);

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import tempfile
+import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 
 ACCESS_KEY_ID = "penstock"
 SECRET_ACCESS_KEY = "penstock-secret"
+
+
+# JSON numbers are exact up to here.
+_MOST_EVENTS = 2**53
+_EVENT_SLICE_MS = 200
 
 
 def _penstock() -> Any:
@@ -156,6 +162,9 @@ class Emulator(_Access):
             memory, shared by all emulators of this process with None.
 
         first_byte_delay: Delay of every response to GET and HEAD in seconds, or a text such as "25ms"; at most 60 s.
+        event_sinks: Where the events of destinations are sent, by ARN: "file:PATH" or "http://HOST:PORT/PATH", for example
+            ``{"arn:aws:sqs:*": "http://127.0.0.1:8000/events"}``. ``*`` in an ARN matches any characters, and the first match
+            receives the event. Events of other destinations can only be read; None: all of them.
         scrub_rate: Rate per second of the background check of `data` for damage: bytes, or a text such as "8MiB"; 0: no check.
 
     The program ``penstock-emulator`` has the same options, as ``--memory-limit`` for `memory_limit`. Its default port is 9000.
@@ -192,6 +201,7 @@ class Emulator(_Access):
         memory_limit: int | str | None = None,
         first_byte_delay: float | str = 0.0,
         scrub_rate: int | str = 8 << 20,
+        event_sinks: Mapping[str, str] | None = None,
     ) -> None:
         for name, text in (("auth", auth), ("region", region)):
             check_type(name, text, (str,))
@@ -212,6 +222,12 @@ class Emulator(_Access):
         for index, pair in enumerate(access_keys or ()):
             _check_pair(f"access_keys[{index}]", pair, "an access key id and a secret")
         check_type("users", users, (str, os.PathLike, Mapping, NoneType))
+        check_type("event_sinks", event_sinks, (Mapping, NoneType))
+        for arn, sink in (event_sinks or {}).items():
+            check_type("event_sinks", arn, (str,))
+            check_type(f"event_sinks[{arn!r}]", sink, (str,))
+            if "=" in arn:
+                raise ValueError(f"event_sinks: the ARN {arn!r} must not contain '='")
         # For integers that do not fit the C++ types, pybind11 would raise a TypeError about the types.
         for name, value, most in (("port", port, 65_535), ("fail_seed", fail_seed, 2**64 - 1)):
             check_type(name, value, (int,))
@@ -238,6 +254,7 @@ class Emulator(_Access):
             limits_json=limits_json(limits), relaxed_bucket_names=relaxed_bucket_names,
             moto_reset=moto_reset, memory_limit_bytes=memory_bytes or 0,
             first_byte_delay_ms=delay_ms, scrub_bytes_per_second=scrub_bytes, authorization=authorization == "on",
+            event_sinks=[f"{arn}={sink}" for arn, sink in (event_sinks or {}).items()],
         )  # fmt: skip
         self._planned_faults: set[str] = set()  # namespaces in which faults were set; the pytest fixtures use it
         for notice in self._core.notices:
@@ -390,6 +407,46 @@ class Emulator(_Access):
         account: dict[str, Any] = json.loads(self._core.preview_lifecycle(namespace, bucket or "", by_ns))
         return account
 
+    def events(self, after: int = 0, wait_s: float = 0, namespace: str = "default") -> list[dict[str, Any]]:
+        """Returns at most 1000 event notifications of buckets that have a notification configuration, oldest first.
+
+        Each has "number", "destination" (the ARN in the configuration), "delivered" (whether a sink has acknowledged it) and
+        "message" (a dict in S3's format). Events stay until `remove_events`. To read the next ones, pass the last number as
+        `after`.
+
+        Args:
+            after: Only events with a larger number.
+            wait_s: How long to wait for the first event, at most 60 seconds.
+            namespace: The namespace.
+
+        Raises:
+            ValueError: `after` or `wait_s` is out of range.
+            NotFoundError: The namespace does not exist.
+        """
+        if not 0 <= after <= _MOST_EVENTS:
+            raise ValueError(f"after must be from 0 to {_MOST_EVENTS}, not {after}")
+        if not 0 <= wait_s <= 60:
+            raise ValueError(f"wait_s must be from 0 to 60 seconds, not {wait_s}; call again with the last number as after")
+        until = time.monotonic() + wait_s
+        while True:  # in slices, so that an interrupt is noticed
+            left_ms = max(0, int((until - time.monotonic()) * 1000))
+            answer = json.loads(self._core.read_events(namespace, after, min(left_ms, _EVENT_SLICE_MS)))
+            events: list[dict[str, Any]] = answer["events"]
+            if events or left_ms <= _EVENT_SLICE_MS:
+                return events
+
+    def remove_events(self, through: int | None = None, namespace: str = "default") -> None:
+        """Removes the events up to the number `through`; None: all of them. Their numbers are not used again.
+
+        Raises:
+            ValueError: `through` is out of range.
+            NotFoundError: The namespace does not exist.
+        """
+        through = _MOST_EVENTS if through is None else through
+        if not 0 <= through <= _MOST_EVENTS:
+            raise ValueError(f"through must be from 0 to {_MOST_EVENTS}, not {through}")
+        self._core.remove_events(namespace, through)
+
     def seed(self, bucket: str, directory: str | os.PathLike[str], prefix: str = "", namespace: str = "default") -> SeedReport:
         """Creates an object for each file below `directory`, with `prefix` and the relative path as key. Returns their number.
 
@@ -513,6 +570,14 @@ class Namespace(_Access):
     def preview_lifecycle(self, by: datetime | None = None, bucket: str | None = None) -> dict[str, Any]:
         """As `Emulator.preview_lifecycle`, for this namespace."""
         return self._emulator.preview_lifecycle(by, bucket, self.name)
+
+    def events(self, after: int = 0, wait_s: float = 0) -> list[dict[str, Any]]:
+        """As `Emulator.events`, for this namespace."""
+        return self._emulator.events(after, wait_s, self.name)
+
+    def remove_events(self, through: int | None = None) -> None:
+        """As `Emulator.remove_events`, for this namespace."""
+        self._emulator.remove_events(through, self.name)
 
     def create_directory_bucket(self, name: str, zone: str = "use1-az4") -> str:
         """As `Emulator.create_directory_bucket`, in this namespace."""

@@ -6,19 +6,19 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/faults/actions/passing_store.h"
 #include "emulator/faults/registry/earlier_versions.h"
+#include "emulator/s3/core/passing_store.h"
 
 namespace penstock::emulator::faults {
 
 // Thread safety: that of the wrapped store.
-class HistoryStore final : public PassingStore {
+class HistoryStore final : public s3::PassingStore {
  public:
   // `versions` must outlive this object.
   HistoryStore(std::shared_ptr<store::Store> inner, EarlierVersions& versions)
-      : PassingStore(std::move(inner)), versions_(versions) {}
+      : s3::PassingStore(std::move(inner)), versions_(versions) {}
 
-  using PassingStore::Delete;
+  using s3::PassingStore::Delete;
   std::vector<Result<store::DeleteOutcome>> Delete(
       std::vector<store::DeleteObject> requests) override {
     std::vector<std::pair<std::string, store::ObjectPtr>> before;

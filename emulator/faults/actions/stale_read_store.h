@@ -7,21 +7,21 @@
 #include <string>
 #include <utility>
 
-#include "emulator/faults/actions/passing_store.h"
 #include "emulator/faults/registry/hidden_writes.h"
+#include "emulator/s3/core/passing_store.h"
 
 namespace penstock::emulator::faults {
 
 // Serves one read at time `now`. Reads by version id ignore hidden writes.
 //
 // Thread safety: that of the wrapped store.
-class StaleReadStore final : public PassingStore {
+class StaleReadStore final : public s3::PassingStore {
  public:
   // `hidden` must outlive this object.
   StaleReadStore(std::shared_ptr<store::Store> inner, const HiddenWrites& hidden, WallTime now)
-      : PassingStore(std::move(inner)), hidden_(hidden), now_(now) {}
+      : s3::PassingStore(std::move(inner)), hidden_(hidden), now_(now) {}
 
-  using PassingStore::List;
+  using s3::PassingStore::List;
   Result<store::ObjectPtr> FindObject(const BucketName& bucket, const ObjectKey& key,
                                       const std::optional<VersionId>& version) override;
   // A page may have fewer entries than requested, as in S3.

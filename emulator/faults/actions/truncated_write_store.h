@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "emulator/faults/actions/passing_store.h"
+#include "emulator/s3/core/passing_store.h"
 
 namespace penstock::emulator::faults {
 
@@ -15,12 +15,12 @@ namespace penstock::emulator::faults {
 // body, as sent to the client.
 //
 // Thread safety: that of the wrapped store.
-class TruncatedWriteStore final : public PassingStore {
+class TruncatedWriteStore final : public s3::PassingStore {
  public:
   // `on_truncate` is called when a write is truncated, before it is stored.
   TruncatedWriteStore(std::shared_ptr<store::Store> inner, std::uint64_t most,
                       std::function<void()> on_truncate)
-      : PassingStore(std::move(inner)), most_(most), on_truncate_(std::move(on_truncate)) {}
+      : s3::PassingStore(std::move(inner)), most_(most), on_truncate_(std::move(on_truncate)) {}
 
   Result<store::PutOutcome> Put(store::PutObject request) override {
     Cut(request.record.content, request.record.size);

@@ -88,6 +88,10 @@ struct EmulatorOptions {
   // (docs/reference/faults.md). Both empty: none. Setting both is an error.
   std::string faults_path;
   std::string faults_json;
+  // Where the events of destinations are sent: "ARN=file:PATH" or "ARN=http://HOST:PORT/PATH". '*'
+  // in an ARN matches any characters, and the first match receives the event. Others can only be
+  // read. At most 64 (docs/how-to/receive-events.md).
+  std::vector<std::string> event_sinks;
   // From 16 connections on, serving threads let other programs run first (SCHED_BATCH). May
   // increase the throughput if clients run on the same few processors.
   bool yield_to_clients = false;
@@ -265,6 +269,17 @@ class Emulator {
   virtual Result<std::string> RunLifecycle(const LifecycleRequest& request) = 0;
   // Returns what RunLifecycle would do at the time `by`. Changes nothing.
   virtual Result<std::string> PreviewLifecycle(const LifecycleRequest& request) const = 0;
+
+  // Events of the buckets with a notification configuration. A commit stores them with the change;
+  // they stay until RemoveEvents, at most the newest 100,000. Sinks (EmulatorOptions::event_sinks)
+  // send them.
+  //
+  // Returns at most 1000 events with a number above `after` as JSON (docs/reference/admin-api.md).
+  // Waits up to `wait` for the first one. kNotFound: the namespace is unknown.
+  virtual Result<std::string> ReadEvents(const std::string& name_space, std::uint64_t after,
+                                         std::chrono::milliseconds wait) const = 0;
+  // Removes the events up to the number `last`.
+  virtual Result<void> RemoveEvents(const std::string& name_space, std::uint64_t last) = 0;
 
   virtual Result<SeedReport> Seed(const SeedRequest& request) = 0;
   // Adds accounts and keys; replaces those with the same account id or access key id. Returns

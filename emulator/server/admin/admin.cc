@@ -210,7 +210,7 @@ class Admin final : public message::Handler {
     const std::string whole_path = call.path + call.name;
     std::string allow;
     for (const auto routes : {SpaceRoutes(), FaultRoutes(), LimitRoutes(), JournalRoutes(),
-                              ExplainRoutes(), LifecycleRoutes()}) {
+                              ExplainRoutes(), LifecycleRoutes(), EventRoutes()}) {
       for (const AdminRoute& route : routes) {
         if (route.path != call.path && route.path != whole_path) continue;
         if (route.method == method) return RespondBy(route, exchange, call);
@@ -270,10 +270,9 @@ class Admin final : public message::Handler {
         exchange, 404,
         "unknown path '" + std::string(path) +
             "'; this listener serves /_penstock/ health, stats, metrics, reset, namespaces, clock, "
-            "faults, retry-tests, scenarios, limits, lifecycle, explain, seed, users, access-keys, "
-            "journal, "
-            "journal-tail, "
-            "journal-query and container-credentials, and /latest/ of the instance metadata "
+            "faults, retry-tests, scenarios, limits, lifecycle, events, explain, seed, users, "
+            "access-keys, journal, journal-tail, journal-query and container-credentials, and "
+            "/latest/ of the instance metadata "
             "service");
   }
 

@@ -62,6 +62,7 @@ std::span<const AdminRoute> JournalRoutes();    // journal, journal-tail, journa
 std::span<const AdminRoute> LimitRoutes();      // limits
 std::span<const AdminRoute> ExplainRoutes();    // explain
 std::span<const AdminRoute> LifecycleRoutes();  // lifecycle
+std::span<const AdminRoute> EventRoutes();      // events
 
 }  // namespace penstock::emulator::server
 

@@ -110,7 +110,8 @@ Result<std::shared_ptr<NamespaceStore::Generation>> NamespaceStore::OpenGenerati
                                       .durability = options_.durability,
                                       .clock = clock_.get(),
                                       .memory_limit = options_.memory_limit,
-                                      .scrub_bytes_per_second = options_.scrub_bytes_per_second}));
+                                      .scrub_bytes_per_second = options_.scrub_bytes_per_second,
+                                      .event_signal = options_.event_signal}));
   PENSTOCK_TRY(SyncNames());
   generation->space.controls = std::move(controls);
   generation->space.name = options_.name;

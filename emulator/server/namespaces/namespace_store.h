@@ -44,6 +44,7 @@ struct NamespaceStoreOptions {
   std::shared_ptr<OpenStores> open_stores = {};  // null: the store stays open
   TestControlOptions controls = {};              // initial ones, also after a reset
   std::function<void()> on_open = {};            // called after the store was opened; may be empty
+  std::shared_ptr<store::ChangeSignal> event_signal = {};  // as in StoreOptions
 };
 
 // Thread safety: methods may be called from any thread.
@@ -66,6 +67,8 @@ class NamespaceStore final : public OpenStores::Member,
   Result<std::shared_ptr<s3::Namespace>> Enter();
   // Enter; null if that fails, which the diagnostic log reports.
   std::shared_ptr<s3::Namespace> Current() override;
+  // The current store without opening it or counting as its use; null: it is closed.
+  std::shared_ptr<s3::Namespace> Peek() const;
   // Returns the current faults, limits and journal. Opens nothing; a reset replaces them.
   std::shared_ptr<TestControls> CurrentControls() const;
 
@@ -123,8 +126,6 @@ class NamespaceStore final : public OpenStores::Member,
   std::shared_ptr<s3::Namespace> EnterIfOpen();
   bool Close() PENSTOCK_REQUIRES(change_mutex_);
   bool is_open() const;
-  // The current store without opening it or counting as its use; null: it is closed.
-  std::shared_ptr<s3::Namespace> Peek() const;
 
   NamespaceStoreOptions options_;  // fixed between construction and destruction
   const std::shared_ptr<NamespaceClock> clock_;

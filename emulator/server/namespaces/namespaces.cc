@@ -125,7 +125,8 @@ NamespaceStoreOptions Namespaces::OptionsOf(std::string_view name, Charge charge
           .remover = remover_,
           .open_stores = name == identity::kDefaultNamespace ? nullptr : open_stores_,
           .controls = std::move(controls),
-          .on_open = options_.on_open};
+          .on_open = options_.on_open,
+          .event_signal = options_.event_signal};
 }
 
 std::uint64_t Namespaces::BytesOfOne() const {

@@ -35,7 +35,8 @@ struct NamespacesOptions {
   // How many namespaces of a data directory, besides the default one, may be open at a time; 0:
   // OpenStores::DefaultMax().
   std::size_t max_open = 0;
-  std::function<void()> on_open = {};  // as in NamespaceStoreOptions
+  std::function<void()> on_open = {};                      // as in NamespaceStoreOptions
+  std::shared_ptr<store::ChangeSignal> event_signal = {};  // as in StoreOptions
 };
 
 // Thread safety: any thread. Requests use a NamespaceStore, not this class.

@@ -225,6 +225,9 @@ void DeclareTlsAndLogs(CLI::App& app, Flags& flags) {
                  "memory for each namespace's journal of requests, 128KiB or more; 0: no journal")
       ->transform(IsSize("0, or 131072 (128KiB) to 1099511627776 bytes (1TiB)"))
       ->capture_default_str();
+  app.add_option("--event-sink", options.event_sinks,
+                 "where the events of a destination are sent: ARN=file:PATH or "
+                 "ARN=http://HOST:PORT/PATH; '*' in the ARN matches any characters; repeatable");
   app.add_flag("--yield-to-clients", options.yield_to_clients,
                "from 16 connections on, let clients on the same machine run first (SCHED_BATCH)");
   app.add_option("--log", options.log_path,

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "emulator/events/delivery/sink_address.h"
 #include "emulator/identity/users_document.h"
 #include "emulator/server/admin/admin_hosts.h"
 #include "emulator/store/system/path_check.h"
@@ -170,6 +171,7 @@ Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
                  " bytes per second (64 KiB) or more, or 0 for none, not " +
                  std::to_string(options.scrub_bytes_per_second));
   }
+  PENSTOCK_TRY(events::ParseSinks(options.event_sinks));
   if (!options.faults_path.empty() && !options.faults_json.empty()) {
     return Wrong("faults are given as a file and as text; give one of them");
   }

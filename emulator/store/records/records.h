@@ -35,6 +35,7 @@ struct BucketRecord {
   Attributes configuration;          // sub-resource name -> stored document
   CachedValue lifecycle_rules = {};  // parsed from configuration["lifecycle"] by emulator/s3
   CachedValue access = {};           // policy, ACL and their settings, parsed by emulator/s3
+  CachedValue notifications = {};    // parsed from configuration["notification"] (emulator/events)
 };
 using BucketPtr = std::shared_ptr<const BucketRecord>;
 
@@ -81,12 +82,36 @@ using Precondition = std::function<Result<void>(const ObjectRecord* current)>;
 using AttributeChange =
     std::function<Result<void>(const ObjectRecord& object, Attributes& attributes)>;
 
+// A message about a change, for a destination that the bucket's configuration names.
+struct Event {
+  std::string destination;
+  std::string message;
+};
+struct StoredEvent {
+  std::uint64_t number = 0;  // from 1, in the order of the changes
+  bool delivered = false;    // a sink has acknowledged it
+  Event event;
+};
+
+// A change of one version, for the events that it causes.
+struct VersionChange {
+  const BucketRecord& bucket;
+  const ObjectRecord& version;  // of a removed version only its key, id and marker are known
+  bool created_marker = false;
+  std::int64_t sequence = 0;  // greater than that of every earlier change
+  WallTime time{};
+};
+// Returns the events of a change. They are stored in the transaction of the change. Called inside
+// it, possibly more than once before it commits. Empty: the change causes no events.
+using EventMaker = std::function<std::vector<Event>(const VersionChange& change)>;
+
 struct PutObject {
   BucketName bucket;
   // The caller sets key, owner, attributes, checksum, content, size and ETag. The store sets
   // version and is_latest, and last_modified unless the caller has set it.
   ObjectRecord record;
   Precondition precondition;
+  EventMaker events = {};
 };
 struct PutOutcome {
   ObjectPtr object;
@@ -102,6 +127,7 @@ struct DeleteObject {
   // not exist. Not called when `version_id` is unset, because then no version with an id of its own
   // is removed.
   Precondition removal = {};
+  EventMaker events = {};  // not called if nothing was deleted
 };
 struct DeleteOutcome {
   bool existed = false;
@@ -118,6 +144,7 @@ struct StorageClassChange {
   VersionId version_id;
   std::string storage_class;
   Precondition condition;  // called with the version, which exists and is not a delete marker
+  EventMaker events = {};
 };
 
 // Moves an unversioned object to another key and replaces the object at that key.
@@ -236,6 +263,7 @@ struct CompleteUpload {
   // Ascending by number. A part that is missing or has another ETag fails with InvalidPart.
   std::vector<JoinedPart> parts;
   Precondition precondition;
+  EventMaker events = {};
 };
 
 struct ListUploads {

@@ -9,6 +9,7 @@
 
 #include "emulator/store/blobs/blob_registry.h"
 #include "emulator/store/commits/write_queue.h"
+#include "emulator/store/system/change_signal.h"
 #include "emulator/store/tables/bucket_table.h"
 #include "emulator/store/tables/object_rows.h"
 
@@ -21,6 +22,7 @@ struct ObjectWrite {
   const Bucket& bucket;
   std::int64_t sequence;  // greater than that of every earlier write
   WallTime now;
+  ChangeSignal& event_signal;
 
   Connection& connection() const { return transaction.connection(); }
 };

@@ -19,6 +19,12 @@ namespace {
 // Large columns come last, because SQLite reads a row's overflow pages only up to the last
 // requested column.
 //
+// Messages about changes (event_rows.h). Numbers are not used again. `delivered`: 1 if a sink has
+// acknowledged it.
+#define EVENTS_TABLE                                                                     \
+  "CREATE TABLE events(number INTEGER PRIMARY KEY AUTOINCREMENT, delivered INTEGER NOT " \
+  "NULL DEFAULT 0, destination BLOB NOT NULL, message BLOB NOT NULL);"
+
 // The table of completed renames, keyed by the idempotency token of the request (renaming.cc).
 #define RENAMED_TABLE                                                                          \
   "CREATE TABLE renamed(ordinal INTEGER PRIMARY KEY, bucket INTEGER NOT NULL, token TEXT NOT " \
@@ -68,7 +74,7 @@ CREATE TABLE completed(
   etag TEXT NOT NULL, last_modified INTEGER NOT NULL, owner_id TEXT NOT NULL, storage_class TEXT NOT NULL,
   checksum_algorithm TEXT NOT NULL, checksum_type TEXT NOT NULL, checksum TEXT NOT NULL, attributes BLOB NOT NULL,
   tags BLOB NOT NULL, parts BLOB NOT NULL);
-)sql" RENAMED_TABLE;
+)sql" RENAMED_TABLE EVENTS_TABLE;
 
 // Migrations from each version to the next. kTables above always creates the newest version.
 constexpr std::array<Migration, kSchemaVersion - 1> kMigrations{{
@@ -93,6 +99,7 @@ constexpr std::array<Migration, kSchemaVersion - 1> kMigrations{{
      "UPDATE parts SET record = parts_of_version_4(record);"},
     // New databases have a store id (page_checksums.h), which earlier builds do not know.
     {5, ""},
+    {6, EVENTS_TABLE},
 }};
 
 // mmap halves the cost of a point read and leaves little work to the page cache.

@@ -11,7 +11,7 @@
 
 namespace penstock::emulator::store {
 
-inline constexpr std::int64_t kSchemaVersion = 5;  // in PRAGMA user_version
+inline constexpr std::int64_t kSchemaVersion = 6;  // in PRAGMA user_version
 
 // Opens the database for exclusive use by this process. Creates the tables of a new database and
 // upgrades an older one to this build's version. Reads only the header: damage elsewhere is

@@ -1,6 +1,6 @@
-// A store that forwards every call to another store. Subclasses override what a fault changes.
-#ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_PASSING_STORE_H_
-#define PENSTOCK_EMULATOR_FAULTS_ACTIONS_PASSING_STORE_H_
+// A store that forwards every call to another store. Subclasses override what they change.
+#ifndef PENSTOCK_EMULATOR_S3_CORE_PASSING_STORE_H_
+#define PENSTOCK_EMULATOR_S3_CORE_PASSING_STORE_H_
 
 #include <memory>
 #include <optional>
@@ -11,12 +11,12 @@
 #include "emulator/s3/core/exchange.h"
 #include "emulator/store/store.h"
 
-namespace penstock::emulator::faults {
+namespace penstock::emulator::s3 {
 
 // Thread safety: that of the wrapped store.
 class PassingStore : public store::Store {
  public:
-  // Shared, because a request keeps the store that it began with (s3::Namespace).
+  // Shared, because a request keeps the store that it began with (Namespace).
   explicit PassingStore(std::shared_ptr<store::Store> inner) : inner_(std::move(inner)) {}
 
   Result<void> CreateBucket(store::BucketRecord bucket, std::size_t max_per_owner) override {
@@ -34,8 +34,9 @@ class PassingStore : public store::Store {
     return inner_->SetVersioning(name, versioning);
   }
   Result<void> SetConfiguration(const BucketName& name, const std::string& sub_resource,
-                                std::optional<std::string> document) override {
-    return inner_->SetConfiguration(name, sub_resource, std::move(document));
+                                std::optional<std::string> document,
+                                std::vector<store::Event> events) override {
+    return inner_->SetConfiguration(name, sub_resource, std::move(document), std::move(events));
   }
 
   Result<store::ObjectPtr> FindObject(const BucketName& bucket, const ObjectKey& key,
@@ -62,18 +63,15 @@ class PassingStore : public store::Store {
     return inner_->Rename(std::move(request));
   }
   Result<void> SetTags(const BucketName& bucket, const ObjectKey& key,
-                       const std::optional<VersionId>& version, store::Attributes tags) override {
-    return inner_->SetTags(bucket, key, version, std::move(tags));
+                       const std::optional<VersionId>& version, store::Attributes tags,
+                       const store::EventMaker& events) override {
+    return inner_->SetTags(bucket, key, version, std::move(tags), events);
   }
   Result<void> ChangeAttributes(const BucketName& bucket, const ObjectKey& key,
                                 const std::optional<VersionId>& version,
-                                const store::AttributeChange& change) override {
-    return inner_->ChangeAttributes(bucket, key, version, change);
-  }
-  Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key,
-                            const std::optional<VersionId>& version, const std::string& name,
-                            std::optional<std::string> value) override {
-    return inner_->SetAttribute(bucket, key, version, name, std::move(value));
+                                const store::AttributeChange& change,
+                                const store::EventMaker& events) override {
+    return inner_->ChangeAttributes(bucket, key, version, change, events);
   }
   std::vector<Result<void>> ChangeStorageClass(
       std::vector<store::StorageClassChange> changes) override {
@@ -120,6 +118,17 @@ class PassingStore : public store::Store {
     return inner_->List(query);
   }
 
+  Result<std::vector<store::StoredEvent>> ListEvents(std::uint64_t after, int limit) override {
+    return inner_->ListEvents(after, limit);
+  }
+  Result<std::vector<store::StoredEvent>> ListUndelivered(std::uint64_t after, int limit) override {
+    return inner_->ListUndelivered(after, limit);
+  }
+  Result<void> MarkDelivered(const std::vector<std::uint64_t>& numbers) override {
+    return inner_->MarkDelivered(numbers);
+  }
+  Result<void> RemoveEvents(std::uint64_t last) override { return inner_->RemoveEvents(last); }
+
   Result<std::unique_ptr<store::BlobWriter>> NewBlob(std::uint64_t size_hint) override {
     return inner_->NewBlob(size_hint);
   }
@@ -133,14 +142,14 @@ class PassingStore : public store::Store {
 
 // Makes the request use `Wrapped(its store, arguments...)` until its response has been sent.
 template <class Wrapped, class... Arguments>
-void WrapStore(s3::Exchange& exchange, Arguments&&... arguments) {
-  auto space = std::make_shared<s3::Namespace>(*exchange.space);
+void WrapStore(Exchange& exchange, Arguments&&... arguments) {
+  auto space = std::make_shared<Namespace>(*exchange.space);
   // Aliasing shared_ptr: it keeps the namespace that owns the store alive as long as the request.
   const std::shared_ptr<store::Store> store(exchange.space, exchange.space->store.get());
   space->store = std::make_shared<Wrapped>(store, std::forward<Arguments>(arguments)...);
   exchange.space = std::move(space);
 }
 
-}  // namespace penstock::emulator::faults
+}  // namespace penstock::emulator::s3
 
-#endif  // PENSTOCK_EMULATOR_FAULTS_ACTIONS_PASSING_STORE_H_
+#endif  // PENSTOCK_EMULATOR_S3_CORE_PASSING_STORE_H_

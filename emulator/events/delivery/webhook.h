@@ -1,0 +1,20 @@
+// A sink that posts each message to an HTTP server.
+#ifndef PENSTOCK_EMULATOR_EVENTS_DELIVERY_WEBHOOK_H_
+#define PENSTOCK_EMULATOR_EVENTS_DELIVERY_WEBHOOK_H_
+
+#include <memory>
+
+#include "emulator/events/delivery/sink.h"
+#include "emulator/events/delivery/sink_address.h"
+
+namespace penstock::emulator::events {
+
+// One POST per event, with the message as body and the headers x-penstock-destination,
+// x-penstock-event (the number) and x-penstock-namespace. A response with a status of 200 to 299
+// acknowledges it. Opens no connection before the first event. Send must be called on a thread that
+// blocks SIGPIPE.
+std::unique_ptr<Sink> MakeWebhook(const SinkAddress& address);
+
+}  // namespace penstock::emulator::events
+
+#endif  // PENSTOCK_EMULATOR_EVENTS_DELIVERY_WEBHOOK_H_
