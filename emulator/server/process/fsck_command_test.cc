@@ -267,13 +267,13 @@ TEST_F(FsckCommandTest, UpgradesStoresAndUsersOfAnOlderVersion) {
                     ->Execute("PRAGMA user_version=" + version)
                     .ok());
   };
-  set_version("namespaces/one/generation-1/penstock.db", "4");
-  // Version 4 added the tables.
+  // Version 6 of stores added the table of events, version 4 of users these tables.
+  set_version("namespaces/one/generation-1/penstock.db", "4; DROP TABLE events");
   set_version("users.db", "2; DROP TABLE access; DROP TABLE sessions");
   const FsckOutcome before = RunFsck({path_});
   EXPECT_EQ(before.status, 2);
   EXPECT_NE(before.error.find("namespaces/one/generation-1/penstock.db has schema version 4, but "
-                              "this build uses version 5; upgrade it with penstock-emulator fsck "
+                              "this build uses version 6; upgrade it with penstock-emulator fsck "
                               "--upgrade DIR"),
             std::string::npos)
       << before.error;
