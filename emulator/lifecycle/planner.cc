@@ -112,6 +112,8 @@ Result<void> Planner::AddLoaded(const store::ListEntry& entry, const store::Obje
     actions.push_back(Removal(ActionOn(entry), kind, *decision.removal));
     // The current version becomes a noncurrent one of the versions below.
     if (latest && keeps_version) key_.noncurrent = 1;
+    // Otherwise the delete marker replaces it, and is the successor of the version below.
+    if (latest && !keeps_version) key_.newer = now_;
   }
   if (!removed && object != nullptr && has_restores_) AddRestore(ActionOn(entry), *object, actions);
   return Ok();
