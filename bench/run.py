@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 GROUPS = {  # a group and its files in groups/
-    "emulator": ["emulator", "emulator_store", "emulator_limits"],
+    "emulator": ["emulator", "emulator_store", "emulator_lifecycle", "emulator_limits"],
     "faults": ["faults", "faults_shape"],
     "dcp": ["dcp", "lightning"],
     "resilience": ["resilience"],

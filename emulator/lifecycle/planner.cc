@@ -50,6 +50,7 @@ Result<void> Planner::AddVersion(const store::ListEntry& entry, std::vector<Acti
     EndKey(actions);
     key_.name = entry.key;
   }
+  if (key_.replaces_null && entry.version_id == "null") return Ok();
   if (!NeedsObject(entry)) return AddLoaded(entry, nullptr, actions);
   const auto object = store_.FindObject(bucket_->name, ObjectKey(std::string(entry.key)),
                                         VersionId(std::string(entry.version_id)));
@@ -110,11 +111,21 @@ Result<void> Planner::AddLoaded(const store::ListEntry& entry, const store::Obje
     ActionKind kind = ActionKind::kExpireNoncurrentVersion;
     if (latest) kind = versioned ? ActionKind::kCreateDeleteMarker : ActionKind::kExpireObject;
     actions.push_back(Removal(ActionOn(entry), kind, *decision.removal));
-    // The current version becomes a noncurrent one of the versions below.
-    if (latest && keeps_version) key_.noncurrent = 1;
+    if (latest) SetMarker(keeps_version);
   }
   if (!removed && object != nullptr && has_restores_) AddRestore(ActionOn(entry), *object, actions);
   return Ok();
+}
+
+void Planner::SetMarker(bool keeps_version) {
+  // The current version becomes a noncurrent one of the versions below, or the delete marker
+  // replaces it and is the successor of the version below.
+  if (keeps_version) {
+    key_.noncurrent = 1;
+  } else {
+    key_.newer = now_;
+  }
+  key_.replaces_null = bucket_->versioning == store::Versioning::kSuspended;
 }
 
 bool Planner::IsLocked(const store::ListEntry& entry) const {

@@ -46,6 +46,7 @@ class Planner {
     std::size_t noncurrent = 0;
     bool has_survivors = false;    // Versions other than the delete marker.
     std::optional<Action> marker;  // The expiration of its current delete marker.
+    bool replaces_null = false;    // A planned delete marker replaces its null version.
   };
 
   void EndKey(std::vector<Action>& actions);
@@ -53,6 +54,8 @@ class Planner {
   bool NeedsObject(const store::ListEntry& entry) const;
   Result<void> AddLoaded(const store::ListEntry& entry, const store::ObjectRecord* object,
                          std::vector<Action>& actions);
+  // The current version gets a delete marker, or is deleted.
+  void SetMarker(bool keeps_version);
   bool IsLocked(const store::ListEntry& entry) const;
   void AddRestore(const Action& version, const store::ObjectRecord& object,
                   std::vector<Action>& actions);

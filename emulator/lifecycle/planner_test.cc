@@ -69,5 +69,36 @@ TEST_F(PlannerTest, AHiddenVersionCountsAsNewerThanThoseBelow) {
   EXPECT_EQ(Plan(), (Names{"create_delete_marker k", "expire_noncurrent_version k"}));
 }
 
+TEST_F(PlannerTest, AMarkerInPlaceOfTheNullVersionIsTheSuccessorOfTheVersionBelow) {
+  s3_.SetVersioning("bucket", "Enabled");
+  Put("k");
+  s3_.SetVersioning("bucket", "Suspended");
+  Put("k");
+  Configure(Rule("a", Expire(2) + ExpireNoncurrent(4)));
+  Advance(10);
+  EXPECT_EQ(Log(Run()), (Names{"create_delete_marker k"}));
+  EXPECT_EQ(Log(Run()), (Names{}));
+  Advance(5);
+  EXPECT_EQ(Log(Run()), (Names{"expire_noncurrent_version k", "expire_delete_marker k"}));
+}
+
+// The marker is a null version too, and the null version below the current one is deleted.
+TEST_F(PlannerTest, ANullVersionThatAMarkerReplacesIsNotCounted) {
+  s3_.SetVersioning("bucket", "Enabled");
+  Put("k");
+  s3_.SetVersioning("bucket", "Suspended");
+  Put("k");
+  s3_.SetVersioning("bucket", "Enabled");
+  Put("k");
+  s3_.SetVersioning("bucket", "Suspended");
+  Configure(Rule("a", Expire(1) + "<NoncurrentVersionExpiration><NewerNoncurrentVersions>2"
+                                  "</NewerNoncurrentVersions><NoncurrentDays>1</NoncurrentDays>"
+                                  "</NoncurrentVersionExpiration>"));
+  Advance(5);
+  EXPECT_EQ(Log(Run()), (Names{"create_delete_marker k"}));
+  EXPECT_EQ(Versions(), 3U);
+  EXPECT_EQ(Log(Run()), (Names{}));
+}
+
 }  // namespace
 }  // namespace penstock::emulator::lifecycle
