@@ -14,7 +14,7 @@ import pytest
 from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import ClientError
-from penstock.testing import Emulator
+from penstock.testing import Decision, Emulator
 
 OWNER, PARTNER = "111122223333", "444455556666"
 READ_ONLY = "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"
@@ -373,3 +373,21 @@ def test_roles_and_sessions_can_be_explained(emulator: Emulator, bucket: str) ->
     assert (bounded["allowed"], bounded["decided_by"]) == (False, "permissions-boundary")
     with pytest.raises(urllib.error.HTTPError, match="404"):
         explained(emulator, f"arn:aws:iam::{OWNER}:role/absent", *put)
+
+
+def test_the_journal_has_the_decisions(emulator: Emulator, bucket: str) -> None:
+    s3 = worker(emulator, {**allow("s3:GetObject", of(bucket)), "Sid": "Read"})
+    s3.get_object(Bucket=bucket, Key="k")
+    refused(s3.put_object, Bucket=bucket, Key="k", Body=b"")
+    client(emulator, "root").get_object(Bucket=bucket, Key="k")
+    read, write, by_root = emulator.journal().entries(bucket=bucket)[-3:]
+    [decision] = read.decisions
+    assert decision == Decision(
+        action="s3:GetObject", resource=of(bucket, "k"), allowed=True, decided_by="identity-policy", effect="Allow",
+        policy="user/worker/inline", statement=0, sid="Read",
+    )  # fmt: skip
+    [decision] = write.decisions
+    assert (decision.allowed, decision.decided_by, decision.statement) == (False, "identity-policy", None)
+    assert decision.reason == "because no identity-based policy allows the s3:PutObject action"
+    assert "denied s3:PutObject by identity-policy" in str(write)
+    assert by_root.decisions == ()
