@@ -90,6 +90,10 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
   // unknown account, role or namespace, and the errors of the user database.
   Result<SessionRecord> AddSession(SessionRecord session, WallTime now);
 
+  // The requester that `name` names: an access key or a session by its id, or by ARN a user, a
+  // role, a session of a role or an account's root. Those of an ARN need no key. A role is a new
+  // session of it, named "explain". Nullopt: unknown.
+  std::optional<s3::Identity> FindPrincipal(std::string_view name) const;
   // Without secrets and tokens; sorted by account id and access key id. Without sessions.
   UsersDocument List() const;
   // Returns the identity of the first key, by name, that selects the namespace.
@@ -152,6 +156,9 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
   std::vector<std::string> RestoreSessions(Tables& tables,
                                            std::vector<SessionRecord> sessions) const;
   static std::shared_ptr<Entry> EntryOf(const SessionRecord& session);
+  // The requester that an ARN names, without its keys and sessions. Nullopt: unknown.
+  static std::optional<s3::Identity> WithoutKey(const s3::Owner& account,
+                                                const AccountAccess& access, std::string_view arn);
   Result<void> MakeRoomForSession(WallTime now) PENSTOCK_REQUIRES(change_mutex_);
   Result<void> RestoreKey(Tables& tables, KeyRecord key, std::vector<std::string>& notices)
       PENSTOCK_REQUIRES(change_mutex_);

@@ -1,4 +1,4 @@
-// The sessions of STS of Identities.
+// The sessions of STS of Identities, and requesters that have no access key.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -38,6 +38,34 @@ void SetUserId(s3::Identity& identity, const std::string& role) {
   }
   const std::string session = identity.user_name.substr(identity.user_name.rfind('/') + 1);
   identity.user_id = RoleId(identity.account_id, role) + ":" + session;
+}
+
+// The user, the root, or a session of the role that the ARN names; nullopt: unknown.
+std::optional<SessionRecord> DescribedBy(const AccountAccess& access, std::string_view arn) {
+  const std::string& id = access.account_id;
+  const std::string of_sts = "arn:aws:sts::" + id + ":assumed-role/";
+  const std::string last(arn.substr(arn.rfind('/') + 1));
+  SessionRecord described{.account_id = id, .arn = std::string(arn)};
+  if (arn == "arn:aws:iam::" + id + ":root") return described;
+  if (const auto user = access.users.find(last);
+      user != access.users.end() &&
+      arn == "arn:aws:iam::" + id + ":user" + user->second.path + last) {
+    described.user_name = last;
+    return described;
+  }
+  if (const auto role = access.roles.find(last);
+      role != access.roles.end() && arn == RoleArn(id, role->second)) {
+    described.role = last;
+    described.user_name = last + "/explain";
+    described.arn = of_sts + described.user_name;
+    return described;
+  }
+  if (!arn.starts_with(of_sts)) return std::nullopt;
+  described.user_name = arn.substr(of_sts.size());
+  described.role = described.user_name.substr(0, described.user_name.find('/'));
+  if (!access.roles.contains(described.role) || described.user_name != described.role + "/" + last)
+    return std::nullopt;
+  return described;
 }
 
 }  // namespace
@@ -97,6 +125,41 @@ std::vector<std::string> Identities::RestoreSessions(Tables& tables,
         Updated(*entry, account, access == tables.access.end() ? nullptr : access->second.get()));
   }
   return gone;
+}
+
+std::optional<s3::Identity> Identities::FindPrincipal(std::string_view name) const {
+  if (const auto user = FindUser(name)) return user->identity;
+  const auto parts = policy::SplitArn(name);
+  if (!parts) return std::nullopt;
+  const ReaderLock lock(mutex_);
+  for (const auto& [id, entry] : tables_.keys) {
+    if (entry->identity.arn == name) return entry->identity;
+  }
+  // Of several sessions of one name, the one that expires last counts.
+  const Entry* newest = nullptr;
+  for (const auto& [id, entry] : tables_.sessions) {
+    if (!entry->role.empty() && entry->identity.arn == name &&
+        (newest == nullptr || newest->expires < entry->expires))
+      newest = entry.get();
+  }
+  if (newest != nullptr) return newest->identity;
+  const auto account = tables_.accounts.find((*parts)[4]);
+  if (account == tables_.accounts.end()) return std::nullopt;
+  const auto access = tables_.access.find(account->first);
+  const AccountAccess none{.account_id = account->first};
+  return WithoutKey(account->second, access == tables_.access.end() ? none : *access->second, name);
+}
+
+std::optional<s3::Identity> Identities::WithoutKey(const s3::Owner& account,
+                                                   const AccountAccess& access,
+                                                   std::string_view arn) {
+  const auto described = DescribedBy(access, arn);
+  if (!described) return std::nullopt;
+  const std::shared_ptr<Entry> entry = EntryOf(*described);
+  SetUserId(entry->identity, described->role);
+  s3::Identity identity = Updated(*entry, account, &access)->identity;
+  identity.access_key_id = arn;  // Not anonymous.
+  return identity;
 }
 
 bool Identities::IsSession(std::string_view access_key_id) const {

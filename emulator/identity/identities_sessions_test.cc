@@ -97,6 +97,65 @@ TEST_F(SessionsTest, WithoutTheirUserAreRemoved) {
   EXPECT_EQ(Open()->Read()->sessions.size(), 1u);
 }
 
+TEST_F(SessionsTest, PrincipalsAreFoundWithoutKeys) {
+  ASSERT_TRUE(identities_
+                  .Add(ParseUsers(R"({"accounts": [{"account_id": "111122223333",
+      "users": [
+        {"name": "ann", "path": "/ml/", "groups": []},
+        {"name": "key", "access_keys": [{"access_key_id": "KEY", "secret_access_key": "s"}]}],
+      "roles": [{"name": "trainer", "path": "/ml/", "trust_policy": {"Statement":
+        {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": "*"}}}]}]})")
+                           .value())
+                  .ok());
+  const std::string iam = "arn:aws:iam::111122223333:";
+  const std::string sts = "arn:aws:sts::111122223333:";
+  const auto arn = [&](const std::string& name) {
+    const auto found = identities_.FindPrincipal(name);
+    return found ? found->arn : "none";
+  };
+  EXPECT_EQ(arn("KEY"), iam + "user/key");
+  EXPECT_EQ(arn(iam + "user/key"), iam + "user/key");
+  EXPECT_EQ(arn(iam + "root"), iam + "root");
+  const auto ann = identities_.FindPrincipal(iam + "user/ml/ann");
+  ASSERT_TRUE(ann.has_value());
+  EXPECT_FALSE(ann->anonymous());
+  EXPECT_EQ(ann->owner_id, identities_.FindPrincipal("KEY")->owner_id);
+  const auto role = identities_.FindPrincipal(iam + "role/ml/trainer");
+  ASSERT_TRUE(role.has_value());
+  EXPECT_EQ(role->arn, sts + "assumed-role/trainer/explain");
+  EXPECT_EQ(role->role_arn, iam + "role/ml/trainer");
+  EXPECT_EQ(role->user_id, RoleId("111122223333", "trainer") + ":explain");
+  EXPECT_EQ(arn(sts + "assumed-role/trainer/any"), sts + "assumed-role/trainer/any");
+  for (const std::string& unknown :
+       {std::string(), std::string("NOKEY"), iam + "user/ann", iam + "user/ml/bob",
+        iam + "role/trainer", iam + "role/ml/other", iam + "roots", sts + "assumed-role/trainer",
+        sts + "assumed-role/trainer/a/b", sts + "assumed-role/other/job", iam + "group/ml",
+        std::string("arn:aws:iam::999999999999:root")})
+    EXPECT_EQ(arn(unknown), "none") << unknown;
+}
+
+// Session policies are those of the session with that ARN that expires last.
+TEST_F(SessionsTest, PrincipalsOfSessionsHaveTheirPolicies) {
+  ASSERT_TRUE(identities_.Add(ParseUsers(kStsUsers).value()).ok());
+  const std::string key = Start(identities_)->access_key_id;
+  const std::string arn = "arn:aws:sts::111122223333:assumed-role/trainer/job";
+  EXPECT_EQ(identities_.FindPrincipal(arn)->access_key_id, key);
+  EXPECT_FALSE(identities_.FindPrincipal(arn)->policies->session.has_value());
+  ASSERT_TRUE(
+      identities_
+          .AddSession({.expires = clock_.Now() + std::chrono::hours(2),
+                       .account_id = "111122223333",
+                       .role = "trainer",
+                       .arn = arn,
+                       .user_name = "trainer/job",
+                       .name_space = "default",
+                       .policies = {R"({"Statement": {"Effect": "Allow", "Action": "s3:GetObject",
+                                                      "Resource": "*"}})"}},
+                      clock_.Now())
+          .ok());
+  EXPECT_TRUE(identities_.FindPrincipal(arn)->policies->session.has_value());
+}
+
 TEST_F(SessionsTest, EndWithTheirNamespace) {
   ASSERT_TRUE(identities_.Add(ParseUsers(kStsUsers).value()).ok());
   const std::string key = Start(identities_)->access_key_id;

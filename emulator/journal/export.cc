@@ -1,6 +1,7 @@
 #include "emulator/journal/export.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -100,7 +101,7 @@ JsonTree HarEntry(const JournalEntryView& entry, std::string_view base_url) {
 }
 
 JsonTree EntryJson(const JournalEntryView& entry) {
-  JsonTree tree(EmptyObject(27));
+  JsonTree tree(EmptyObject(28));
   Json& json = tree.root();
   json["number"] = entry.number;
   json["received"] = FormatIso8601(entry.received);
@@ -136,6 +137,10 @@ JsonTree EntryJson(const JournalEntryView& entry) {
   add("faults", entry.faults);
   add("checksums", entry.checksums);
   add("payload", entry.payload);
+  // A long text is cut in the journal. Then the decisions are missing.
+  if (entry.authorization.empty()) return tree;
+  if (auto decisions = ParseJsonTree(entry.authorization); decisions.ok())
+    json["decisions"] = std::move(decisions->root());
   return tree;
 }
 

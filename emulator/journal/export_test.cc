@@ -39,6 +39,15 @@ TEST(ExportTest, WritesAnEntryAsOneJsonObject) {
   EXPECT_FALSE(json.contains("error_code")) << "empty members are omitted";
 }
 
+TEST(ExportTest, WritesDecisions) {
+  Entry entry = One();
+  EXPECT_FALSE(EntryJson(entry).root().contains("decisions"));
+  entry.authorization = R"([{"action":"s3:GetObject","allowed":false,"sid":"Network"}])";
+  EXPECT_EQ(EntryJson(entry).root()["decisions"][0]["sid"], "Network");
+  entry.authorization = entry.authorization.substr(0, 20);  // The journal cuts long texts.
+  EXPECT_FALSE(EntryJson(entry).root().contains("decisions"));
+}
+
 TEST(ExportTest, WritesEntriesAsLinesInOrder) {
   Journal journal(1 << 20);
   journal.Append(One());

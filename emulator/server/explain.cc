@@ -22,17 +22,6 @@ Result<policy::Context::Values> ReadValues(const Json& json, const std::string& 
   return values;
 }
 
-Result<s3::Identity> FindPrincipal(const identity::Identities& identities,
-                                   const std::string& principal) {
-  if (const auto user = identities.FindUser(principal)) return user->identity;
-  for (const identity::KeyRecord& key : identities.List().keys) {
-    if (key.user.identity.arn == principal) return key.user.identity;
-  }
-  return FieldError(ErrorKind::kNotFound, "principal",
-                    "there is no access key or user '" + principal +
-                        "'; name an access key, or the ARN of a user or a root that has one");
-}
-
 }  // namespace
 
 Result<ExplainQuestion> ParseExplainQuestion(std::string_view json) {
@@ -93,7 +82,14 @@ Result<std::string> ExplainAsked(const identity::Identities& identities,
                                  const ExplainQuestion& question) {
   s3::DescribedRequest described = question.described;
   if (question.principal) {
-    PENSTOCK_ASSIGN(described.identity, FindPrincipal(identities, *question.principal));
+    auto found = identities.FindPrincipal(*question.principal);
+    if (!found) {
+      return FieldError(ErrorKind::kNotFound, "principal",
+                        "there is no requester '" + *question.principal +
+                            "'; name an access key, or the ARN of a user, a role, a session of a "
+                            "role or a root");
+    }
+    described.identity = *std::move(found);
   }
   PENSTOCK_ASSIGN(const std::string decision, s3::ExplainDescribed(space, options, described));
   return "{\"decisions\":[" + decision + "]}";

@@ -49,5 +49,33 @@ TEST(ExplainTest, UnknownRequestsPrincipalsAndBucketsAreNotFound) {
       R"({"decisions":[{"action":"s3:CreateBucket","resource":"arn:aws:s3:::b","allowed":true,"decided_by":"account-root"}]})");
 }
 
+TEST(ExplainTest, RolesNeedNoKey) {
+  const auto emulator = Emulator::Start({}).value();
+  ASSERT_TRUE(emulator
+                  ->AddUsers(R"({"accounts": [{"account_id": "111122223333", "roles": [
+      {"name": "trainer", "attached_policies": ["arn:aws:iam::aws:policy/AmazonS3FullAccess"],
+       "trust_policy": {"Statement": {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": "*"}}}]}]})")
+                  .ok());
+  for (const char* const arn : {"arn:aws:iam::111122223333:role/trainer",
+                                "arn:aws:sts::111122223333:assumed-role/trainer/job"}) {
+    EXPECT_EQ(
+        emulator
+            ->Explain("default", R"({"principal":")" + std::string(arn) +
+                                     R"(","action":"s3:CreateBucket","resource":"arn:aws:s3:::b"})")
+            .value(),
+        R"({"decisions":[{"action":"s3:CreateBucket","resource":"arn:aws:s3:::b","allowed":true,"decided_by":"identity-policy","effect":"Allow","policy":"arn:aws:iam::aws:policy/AmazonS3FullAccess","statement":0}]})");
+  }
+  EXPECT_EQ(
+      emulator
+          ->Explain(
+              "default",
+              R"({"principal":"arn:aws:iam::111122223333:role/other","action":"s3:CreateBucket","resource":"arn:aws:s3:::b"})")
+          .error()
+          .message,
+      "principal: there is no requester 'arn:aws:iam::111122223333:role/other'; name an access "
+      "key, "
+      "or the ARN of a user, a role, a session of a role or a root");
+}
+
 }  // namespace
 }  // namespace penstock::emulator::server

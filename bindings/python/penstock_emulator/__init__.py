@@ -19,13 +19,14 @@ from ._emulator import ACCESS_KEY_ID, SECRET_ACCESS_KEY, Emulator, Namespace, Se
 from ._exceptions import ConflictError, EmulatorError, InvalidArgumentError, NotFoundError
 from ._faults import FaultAccount, FaultDocument, Faults, RetryTest, RuleAccount
 from ._journal import Journal
-from ._journal_entry import Filter, JournalEntry, RangeReport, Retry
+from ._journal_entry import Decision, Filter, JournalEntry, RangeReport, Retry
 
 __all__ = [
     "ACCESS_KEY_ID",
     "SECRET_ACCESS_KEY",
     "Clock",
     "ConflictError",
+    "Decision",
     "Emulator",
     "EmulatorError",
     "FaultAccount",

@@ -32,6 +32,29 @@ class Filter(TypedDict, total=False):
 
 
 @dataclasses.dataclass(frozen=True)
+class Decision:
+    """A decision about one action of a request."""
+
+    #: For example "s3:GetObject".
+    action: str
+    #: An ARN.
+    resource: str
+    allowed: bool
+    #: "account-root", "identity-policy", "resource-policy", "acl", "initiator", "permissions-boundary", "session-policy" or
+    #: "none".
+    decided_by: str
+    #: Of the statement that decided: "Allow" or "Deny". Empty: no statement did.
+    effect: str = ""
+    #: The name of the statement's policy.
+    policy: str = ""
+    #: The index of the statement, from 0; None: no statement decided.
+    statement: int | None = None
+    sid: str = ""
+    #: Of a denial without a statement, as in S3's error message.
+    reason: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class JournalEntry:
     """One request. Times in seconds, sizes in bytes."""
 
@@ -79,6 +102,9 @@ class JournalEntry:
     checksums: dict[str, str] = dataclasses.field(default_factory=dict)
     #: "signed", "unsigned" or "STREAMING-..."; empty: not given in the request.
     payload: str = ""
+    #: Decisions about the request's permissions. Empty: the account's root used a bucket without a policy and ACLs, the
+    #: request was refused before, or authorization is off. Of many keys, the first decisions, and denials.
+    decisions: tuple[Decision, ...] = ()
 
     def __str__(self) -> str:
         parts = [f"#{self.number} at {self.began_s:.3f} s:", self.method, self.target, "->", str(self.status)]
@@ -87,6 +113,8 @@ class JournalEntry:
         parts.append(f"({self.operation or 'no operation'}, attempt {self.attempt}, {self.lasted_s * 1e3:.1f} ms")
         parts[-1] += f", in {self.bytes_in} B, out {self.bytes_out} B, connection {self.connection}"
         parts[-1] += f", faults {', '.join(self.faults)}" if self.faults else ""
+        denials = [f"{each.action} by {each.decided_by}" for each in self.decisions if not each.allowed]
+        parts[-1] += f", denied {', '.join(denials)}" if denials else ""
         parts[-1] += ", broken)" if self.ending == "broken" else ")"
         return " ".join(parts)
 
@@ -131,6 +159,7 @@ def entry_of(document: dict[str, Any]) -> JournalEntry:
     fields["faults"] = tuple(filter(None, fields.get("faults", "").split(",")))
     pairs = (pair.partition("=") for pair in fields.get("checksums", "").split(",") if pair)
     fields["checksums"] = {name: value for name, _, value in pairs}
+    fields["decisions"] = tuple(Decision(**decision) for decision in fields.get("decisions", ()))
     return JournalEntry(**fields)
 
 

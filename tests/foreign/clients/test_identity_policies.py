@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import urllib.error
+import urllib.parse
+import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +14,7 @@ import pytest
 from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import ClientError
-from penstock.testing import Emulator
+from penstock.testing import Decision, Emulator
 
 OWNER, PARTNER = "111122223333", "444455556666"
 READ_ONLY = "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"
@@ -347,3 +350,44 @@ def test_versions_have_their_own_permission(emulator: Emulator, bucket: str) -> 
     s3.list_objects_v2(Bucket=bucket, MaxKeys=10)
     refused(s3.list_objects_v2, Bucket=bucket, MaxKeys=11)
     refused(s3.list_objects_v2, Bucket=bucket)
+
+
+def explained(emulator: Emulator, principal: str, action: str, resource: str) -> dict[str, Any]:
+    query = urllib.parse.urlencode({"principal": principal, "action": action, "resource": resource})
+    with urllib.request.urlopen(f"{emulator.admin_endpoint}/_penstock/explain?{query}", timeout=30) as response:
+        [decision] = json.load(response)["decisions"]
+    return dict(decision)
+
+
+def test_roles_and_sessions_can_be_explained(emulator: Emulator, bucket: str) -> None:
+    role, session = f"arn:aws:iam::{OWNER}:role/trainer", f"arn:aws:sts::{OWNER}:assumed-role/trainer/explained"
+    put = ("s3:PutObject", of(bucket, "k"))
+    assert explained(emulator, role, *put)["policy"] == FULL
+    assert explained(emulator, session, *put)["allowed"]
+    worker(emulator, allow("sts:AssumeRole"))
+    limit = json.dumps(document(allow("s3:GetObject")))
+    client(emulator, "worker", "sts").assume_role(RoleArn=role, RoleSessionName="explained", Policy=limit)
+    assert explained(emulator, session, *put)["decided_by"] == "session-policy"
+    assert explained(emulator, role, *put)["allowed"]
+    bounded = explained(emulator, f"arn:aws:iam::{OWNER}:user/bounded", *put)
+    assert (bounded["allowed"], bounded["decided_by"]) == (False, "permissions-boundary")
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        explained(emulator, f"arn:aws:iam::{OWNER}:role/absent", *put)
+
+
+def test_the_journal_has_the_decisions(emulator: Emulator, bucket: str) -> None:
+    s3 = worker(emulator, {**allow("s3:GetObject", of(bucket)), "Sid": "Read"})
+    s3.get_object(Bucket=bucket, Key="k")
+    refused(s3.put_object, Bucket=bucket, Key="k", Body=b"")
+    client(emulator, "root").get_object(Bucket=bucket, Key="k")
+    read, write, by_root = emulator.journal().entries(bucket=bucket)[-3:]
+    [decision] = read.decisions
+    assert decision == Decision(
+        action="s3:GetObject", resource=of(bucket, "k"), allowed=True, decided_by="identity-policy", effect="Allow",
+        policy="user/worker/inline", statement=0, sid="Read",
+    )  # fmt: skip
+    [decision] = write.decisions
+    assert (decision.allowed, decision.decided_by, decision.statement) == (False, "identity-policy", None)
+    assert decision.reason == "because no identity-based policy allows the s3:PutObject action"
+    assert "denied s3:PutObject by identity-policy" in str(write)
+    assert by_root.decisions == ()
