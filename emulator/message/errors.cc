@@ -127,6 +127,8 @@ constexpr ErrorInfo kErrors[] = {
     {"MalformedTrailerError", 400, kInvalidArgument,
      "The request contained trailing data that was not well-formed or did not conform to our "
      "published schema."},
+    {"MalformedContinuationToken", 400, kInvalidArgument,
+     "The continuation-token you provided invalid."},
     {"MalformedXML", 400, kInvalidArgument,
      "The XML you provided was not well-formed or did not validate against our published schema"},
     // As recorded against Amazon S3. Its documentation says ...ExceededError.
@@ -153,6 +155,7 @@ constexpr ErrorInfo kErrors[] = {
      "1,000-configuration limit."},
     {"TooManyParts", 400, kInvalidArgument, "You have attempted to add more parts than allowed"},
     {"UnexpectedContent", 400, kInvalidArgument, "This request does not support content"},
+    {"UserKeyMustBeSpecified", 400, kInvalidArgument, "User key must be specified."},
     {"XAmzContentSHA256Mismatch", 400, kDataLoss,
      "The provided 'x-amz-content-sha256' header does not match what was computed."},
     {"NoSuchUpload", 404, kNotFound,

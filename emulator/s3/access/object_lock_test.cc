@@ -56,7 +56,7 @@ TEST(ObjectLockTest, HeadersNeedABucketWithObjectLock) {
         "x-amz-object-lock-retain-until-date: 2030-01-01T00:00:00Z"}) {
     const auto reply = s3.Send(std::string("PUT /bucket/k\n") + header, "x");
     EXPECT_EQ(reply.Outcome(), "400 InvalidRequest") << header;
-    EXPECT_EQ(reply.Element("Message"), "Bucket is missing Object Lock Configuration");
+    EXPECT_EQ(reply.Element("Message"), "Bucket is missing ObjectLockConfiguration");
     EXPECT_EQ(s3.Send(std::string("GET /bucket/k\n") + header).Outcome(), "501 NotImplemented");
   }
   EXPECT_EQ(s3.Send("PUT /absent/k\nx-amz-object-lock-mode: COMPLIANCE", "x").Outcome(),

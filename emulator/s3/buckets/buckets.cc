@@ -34,13 +34,13 @@ struct BucketQuery {
 Result<BucketQuery> ReadBucketQuery(const Call& call) {
   BucketQuery query;
   query.prefix = call.Query("prefix").value_or("");
-  if (const auto max = call.Query("max-buckets")) {
-    const auto value = ParseDecimal(*max, kMaxBuckets);
-    if (!value || *value == 0) {
+  if (call.Query("max-buckets")) {
+    PENSTOCK_ASSIGN(const std::int64_t value, IntegerParameter(call, "max-buckets", kMaxBuckets));
+    if (value < 1 || value > static_cast<std::int64_t>(kMaxBuckets)) {
       return InvalidArgument("Argument max-buckets must be an integer between 1 and 10000.",
-                             "max-buckets", *max);
+                             "max-buckets", std::to_string(value));
     }
-    query.max = static_cast<std::size_t>(*value);
+    query.max = static_cast<std::size_t>(value);
   }
   if (const auto region = call.Query("bucket-region")) {
     if (!IsAwsRegion(*region) && *region != call.options.region) {
@@ -54,8 +54,7 @@ Result<BucketQuery> ReadBucketQuery(const Call& call) {
   if (const auto token = call.Query("continuation-token"); token && !token->empty()) {
     const auto raw = Base64Decode(*token);
     if (!raw || !raw->starts_with(kTokenPrefix)) {
-      return InvalidArgument("The continuation token provided is incorrect", "continuation-token",
-                             *token);
+      return InvalidArgument("The continuation token provided is incorrect", "continuation-token");
     }
     query.start_after = raw->substr(kTokenPrefix.size());
   }

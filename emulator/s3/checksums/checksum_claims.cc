@@ -48,7 +48,6 @@ Result<void> AddClaim(ChecksumClaim& claim, std::string_view name, std::string_v
         "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.");
   }
   claim = {info, std::string(value)};
-  if (value.empty()) return InvalidValue(*info);
   return Ok();
 }
 
@@ -66,6 +65,7 @@ Result<ChecksumClaim> HeaderClaim(const Call& call) {
       PENSTOCK_TRY(AddClaim(claim, parameter.name, parameter.value));
     }
   }
+  if (claim.info != nullptr && claim.value.empty()) return InvalidValue(*claim.info);
   return claim;
 }
 
@@ -88,7 +88,7 @@ Result<void> AddTrailerClaim(const Call& call, ChecksumClaim& claim) {
 // x-amz-sdk-checksum-algorithm has no effect, but must match the checksum.
 Result<void> CheckSdkAlgorithm(const Call& call, const ChecksumClaim& claim) {
   const auto named = call.Header("x-amz-sdk-checksum-algorithm");
-  if (!named) return Ok();
+  if (!named || named->empty()) return Ok();
   if (claim.info == nullptr) {
     return InvalidRequest(
         "x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or "

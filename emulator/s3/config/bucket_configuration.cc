@@ -171,12 +171,10 @@ Result<void> ListBucketConfigurations(Call& call) {
   const SubResource& row = RowOf(call);
   std::string after;
   const auto token = call.Query("continuation-token");
-  if (token) {
+  // Recorded against Amazon S3, as is its acceptance of an empty token.
+  if (token && !token->empty()) {
     const auto raw = Base64Decode(*token);
-    if (!raw || !raw->starts_with(kTokenPrefix)) {
-      return InvalidArgument("The continuation token provided is incorrect", "continuation-token",
-                             *token);
-    }
+    if (!raw || !raw->starts_with(kTokenPrefix)) return MakeError("MalformedContinuationToken");
     after = raw->substr(kTokenPrefix.size());
   }
   std::vector<const Entry*> all = ConfigurationsOfKind(*bucket, row);

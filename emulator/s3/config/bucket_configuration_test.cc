@@ -280,7 +280,8 @@ TEST_F(BucketConfigurationTest, ListsPagesOfAHundred) {
   EXPECT_EQ(second.Elements("Id"), (std::vector<std::string>{"m1100"}));
   EXPECT_EQ(second.Element("IsTruncated"), "false");
   EXPECT_EQ(second.Element("NextContinuationToken"), "<absent>");
-  EXPECT_EQ(Get("metrics&continuation-token=x").Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(Get("metrics&continuation-token=x").Outcome(), "400 MalformedContinuationToken");
+  EXPECT_EQ(Get("metrics&continuation-token=").Element("ContinuationToken"), "");
   EXPECT_EQ(Get("analytics").Elements("Id").size(), 0u);
 }
 

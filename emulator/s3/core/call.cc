@@ -130,12 +130,18 @@ void AddVersionHeader(Call& call, const store::BucketRecord& bucket,
   call.response().Add("x-amz-version-id", object.version_id.value);
 }
 
-std::optional<int> IntegerParameter(const Call& call, std::string_view name, int fallback) {
+Result<std::int64_t> IntegerParameter(const Call& call, std::string_view name,
+                                      std::int64_t fallback) {
   const auto text = call.Query(name);
   if (!text || text->empty()) return fallback;
-  const auto value = ParseDecimal(*text, INT_MAX);
-  if (!value) return std::nullopt;
-  return static_cast<int>(*value);
+  const bool negative = text->starts_with('-');
+  const std::uint64_t limit = static_cast<std::uint64_t>(INT_MAX) + (negative ? 1 : 0);
+  if (const auto value = ParseDecimal(text->substr(negative ? 1 : 0), limit)) {
+    const auto number = static_cast<std::int64_t>(*value);
+    return negative ? -number : number;
+  }
+  return InvalidArgument(
+      "Provided " + std::string(name) + " not an integer or within integer range", name, *text);
 }
 
 void AddNewVersionHeader(Call& call, const store::PutOutcome& outcome) {

@@ -102,9 +102,10 @@ Result<store::ObjectPtr> OpenObject(Call& call, const std::optional<VersionId>& 
 void AddVersionHeader(Call& call, const store::BucketRecord& bucket,
                       const store::ObjectRecord& object);
 
-// Parses a decimal query parameter in [0, 2147483647]. Returns `fallback` if it is absent or empty,
-// nullopt if it is malformed.
-std::optional<int> IntegerParameter(const Call& call, std::string_view name, int fallback);
+// Parses a query parameter that is an integer of 32 bits, which may be negative. Absent or empty:
+// `fallback`.
+Result<std::int64_t> IntegerParameter(const Call& call, std::string_view name,
+                                      std::int64_t fallback);
 
 // Adds x-amz-version-id if versioning is enabled. S3 omits it when versioning is suspended.
 void AddNewVersionHeader(Call& call, const store::PutOutcome& outcome);

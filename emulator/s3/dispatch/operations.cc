@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 
+#include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
@@ -227,7 +228,60 @@ bool IsSelector(std::string_view name) {
   return std::binary_search(kSelectors.begin(), kSelectors.end(), name);
 }
 
-std::string_view ResourceType(Level level) {
+// The ResourceType of a 405 for a sub-resource (recorded against Amazon S3).
+struct SelectorType {
+  std::string_view selector;
+  std::string_view of_bucket;
+  std::string_view of_object;
+};
+constexpr SelectorType kSelectorTypes[] = {
+    {"abac", "BUCKET_ABAC", ""},
+    {"accelerate", "ACCELERATE", ""},
+    {"acl", "ACL", "ACL"},
+    {"analytics", "ANALYTICS", ""},
+    {"attributes", "", "OBJECT_ATTRIBUTES"},
+    {"cors", "CORS", ""},
+    {"delete", "MULTI_OBJECT_DELETE", ""},
+    {"encryption", "ENCRYPTION", "OBJECT_ENCRYPTION"},
+    {"intelligent-tiering", "INTELLIGENT_TIERING", ""},
+    {"inventory", "INVENTORY", ""},
+    {"legal-hold", "", "OBJECT_LOCK_LEGALHOLD"},
+    {"lifecycle", "LIFECYCLE", ""},
+    {"location", "LOCATION", ""},
+    {"logging", "LOGGING_STATUS", ""},
+    {"metadataConfiguration", "BUCKET_METADATA_CONFIGURATION", ""},
+    {"metadataInventoryTable", "BUCKET_METADATA_INVENTORY_TABLE_CONFIGURATION", ""},
+    {"metadataJournalTable", "BUCKET_METADATA_JOURNAL_TABLE_CONFIGURATION", ""},
+    {"metadataTable", "BUCKET_METADATA_TABLE_CONFIGURATION", ""},
+    {"metrics", "METRICS", ""},
+    {"notification", "NOTIFICATION", ""},
+    {"object-lock", "OBJECT_LOCK_CONFIGURATION", ""},
+    {"ownershipControls", "OWNERSHIP_CONTROLS", ""},
+    {"policy", "BUCKETPOLICY", ""},
+    {"policyStatus", "POLICY_STATUS", ""},
+    {"publicAccessBlock", "PUBLIC_ACCESS_BLOCK", ""},
+    {"replication", "REPLICATION", ""},
+    {"requestPayment", "REQUEST_PAYMENT", ""},
+    {"restore", "RESTORE", "RESTORE"},
+    {"retention", "", "OBJECT_LOCK_RETENTION"},
+    {"select", "", "SELECT"},
+    {"tagging", "TAGGING", "OBJECT_TAGGING"},
+    {"torrent", "TORRENT", "TORRENT"},
+    {"uploadId", "UPLOAD", "UPLOAD"},
+    {"uploads", "UPLOADS", "UPLOADS"},
+    {"versioning", "VERSIONING", ""},
+    {"versions", "BUCKETVERSIONS", ""},
+    {"website", "WEBSITE", ""},
+};
+
+std::string_view ResourceType(Level level, std::string_view selector) {
+  const auto* const type =
+      std::find_if(std::begin(kSelectorTypes), std::end(kSelectorTypes),
+                   [&](const SelectorType& row) { return row.selector == selector; });
+  if (type != std::end(kSelectorTypes)) {
+    const std::string_view name = level == kObject ? type->of_object : type->of_bucket;
+    if (!name.empty()) return name;
+  }
   switch (level) {
     case kService: return "SERVICE";
     case kBucket: return "BUCKET";
@@ -258,7 +312,7 @@ const Operation* FindSelected(std::string_view method, Level level, std::string_
   const auto fits = [&](const Operation& operation) {
     return operation.level == level && operation.selector == selector && operation.method == method;
   };
-  if (!target.Has("id")) {
+  if (target.Get("id").value_or("").empty()) {
     const auto* list =
         std::find_if(std::begin(kListConfigurations), std::end(kListConfigurations), fits);
     if (list != std::end(kListConfigurations)) return list;
@@ -268,7 +322,31 @@ const Operation* FindSelected(std::string_view method, Level level, std::string_
 }
 
 Resolution NotAllowed(std::string_view method, Level level, std::string_view selector) {
-  return {nullptr, MethodNotAllowed(method, ResourceType(level)), AllowedMethods(level, selector)};
+  return {nullptr, MethodNotAllowed(method, ResourceType(level, selector)),
+          AllowedMethods(level, selector)};
+}
+
+Resolution Conflict(std::string_view selector, std::string_view other) {
+  const std::string_view first = std::min(selector, other);
+  return {nullptr,
+          InvalidArgument("Conflicting query string parameters: " + std::string(first) + ", " +
+                              std::string(std::max(selector, other)),
+                          "ResourceType", first),
+          {}};
+}
+
+// partNumber belongs to uploadId, and without a sub-resource to GetObject and HeadObject (recorded
+// against Amazon S3). Returns nullopt if its place is right.
+std::optional<Resolution> RefuseMisplacedPart(std::string_view method, Level level,
+                                              std::string_view selector) {
+  if (selector == "uploadId") {
+    if (method == "PUT" && level == kObject) return std::nullopt;
+    return Resolution{nullptr, MethodNotAllowed(method, "PART"), "PUT"};
+  }
+  if (!selector.empty()) return Conflict(selector, "partNumber");
+  if (level == kObject) return std::nullopt;
+  return Resolution{
+      nullptr, MakeError("InvalidRequest", {}, "Object must have a valid key name."), {}};
 }
 
 // Resolves GET and HEAD of a key with a bucket sub-resource. Returns nullopt if S3's behaviour is
@@ -306,6 +384,14 @@ bool AsksForDirectoryBuckets(const RequestHead& request, const Target& target) {
          NamesDirectoryService(target.Get("X-Amz-Credential"));
 }
 
+// General purpose buckets have no sessions: S3 answers ?session with the listing. Only list-type=2
+// selects ListObjectsV2; other values select ListObjects (both recorded against Amazon S3).
+bool IsIgnoredSelector(const QueryParameter& parameter, Level level, const Target& target) {
+  if (parameter.name == "session")
+    return level == kBucket && !IsDirectoryBucketName(target.bucket.value);
+  return parameter.name == "list-type" && target.Get("list-type") != "2";
+}
+
 // PUT of a key: PutObject, UploadPart, or a copy of either.
 Resolution ResolveObjectPut(const RequestHead& request, const Target& target, bool has_upload_id) {
   const bool copy = request.Find("x-amz-copy-source") || target.Has("x-amz-copy-source");
@@ -329,18 +415,15 @@ Resolution ResolveOperation(const RequestHead& request, const Target& target) {
   std::string_view selector;
   for (const QueryParameter& parameter : target.query) {
     if (parameter.name == selector || !IsSelector(parameter.name)) continue;
-    if (!selector.empty()) {
-      return {nullptr,
-              InvalidArgument(
-                  "Conflicting query string parameters: " +
-                      std::string(std::min(selector, std::string_view(parameter.name))) + ", " +
-                      std::string(std::max(selector, std::string_view(parameter.name))),
-                  "ResourceType", selector),
-              {}};
-    }
+    if (IsIgnoredSelector(parameter, level, target)) continue;
+    if (!selector.empty()) return Conflict(selector, parameter.name);
     selector = parameter.name;
   }
   if (level == kService) selector = {};  // The service level has no sub-resources.
+  if (level != kService && target.Has("partNumber")) {
+    if (auto refused = RefuseMisplacedPart(request.method, level, selector))
+      return std::move(*refused);
+  }
   if (level == kService && request.method == "GET" && target.Has("session") &&
       !target.on_s3_domain) {
     return {&kCreateSessionWithoutBucket, std::nullopt, {}};

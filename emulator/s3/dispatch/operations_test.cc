@@ -167,12 +167,52 @@ TEST(OperationsTest, PartNumberNeedsAnUpload) {
   EXPECT_EQ(reply.Element("ArgumentValue"), "partNumber");
 }
 
+// Recorded against Amazon S3.
+TEST(OperationsTest, RefusalsOfMethodsNameTheTypeOfTheSubResource) {
+  Harness s3;
+  const auto type = [&](const char* request) {
+    const Reply reply = s3.Send(request);
+    EXPECT_EQ(reply.Outcome(), "405 MethodNotAllowed") << request;
+    return reply.Element("ResourceType");
+  };
+  EXPECT_EQ(type("POST /bucket?acl"), "ACL");
+  EXPECT_EQ(type("DELETE /bucket?versioning"), "VERSIONING");
+  EXPECT_EQ(type("POST /bucket?tagging"), "TAGGING");
+  EXPECT_EQ(type("POST /bucket/k?tagging"), "OBJECT_TAGGING");
+  EXPECT_EQ(type("PUT /bucket/k?attributes"), "OBJECT_ATTRIBUTES");
+  EXPECT_EQ(type("GET /bucket?delete"), "MULTI_OBJECT_DELETE");
+  EXPECT_EQ(type("PUT /bucket/k?uploadId=x"), "UPLOAD");
+  EXPECT_EQ(type("PUT /"), "SERVICE");
+}
+
+// Recorded against Amazon S3.
+TEST(OperationsTest, PartNumberHasItsPlace) {
+  Harness s3;
+  EXPECT_EQ(s3.Send("GET /bucket?partNumber=1&max-keys=abc").Element("Message"),
+            "Object must have a valid key name.");
+  EXPECT_EQ(s3.Send("GET /bucket?partNumber=1&acl").Element("Message"),
+            "Conflicting query string parameters: acl, partNumber");
+  EXPECT_EQ(s3.Send("GET /bucket/k?partNumber=1&tagging").Element("ArgumentValue"), "partNumber");
+  const Reply part = s3.Send("GET /bucket/k?partNumber=1&uploadId=x");
+  EXPECT_EQ(part.Outcome(), "405 MethodNotAllowed");
+  EXPECT_EQ(part.Element("ResourceType"), "PART");
+  EXPECT_EQ(part.Header("Allow"), "PUT");
+}
+
+// Recorded against Amazon S3.
+TEST(OperationsTest, GeneralPurposeBucketsListWithoutListTypeTwo) {
+  for (const char* target : {"/b?list-type=1", "/b?list-type=", "/b?list-type=bogus", "/b?session",
+                             "/b?list-type=1&list-type=2"})
+    EXPECT_EQ(NameOf({"GET", target, ""}), "ListObjects") << target;
+  EXPECT_EQ(NameOf({"GET", "/b?list-type=2&list-type=1", ""}), "ListObjectsV2");
+}
+
 TEST(OperationsTest, OtherOperationsAreNotImplemented) {
   Harness s3;
   s3.Send("PUT /bucket");
   for (const char* request : {"GET /bucket?metadataConfiguration", "GET /bucket?metadataTable",
                               "POST /bucket/k?select&select-type=2", "PUT /bucket/k?renameObject",
-                              "GET /bucket?session", "GET /bucket/k?torrent"}) {
+                              "GET /bucket/k?torrent"}) {
     const Reply reply = s3.Send(request);
     EXPECT_EQ(reply.Outcome(), "501 NotImplemented") << request;
   }

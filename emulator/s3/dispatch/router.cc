@@ -13,6 +13,7 @@
 #include "emulator/s3/directory/directory_rules.h"
 #include "emulator/s3/dispatch/operations.h"
 #include "emulator/s3/encryption/encryption.h"
+#include "emulator/s3/listing/list_query.h"
 #include "emulator/s3/objects/copy_source.h"
 #include "emulator/s3/objects/overrides.h"
 #include "emulator/s3/protocol/errors.h"
@@ -63,6 +64,26 @@ Error HideFromStrangers(Call& call, Error error) {
   error = HideMissingKey(call, *call.opened, std::move(error));
   if (error.code == "AccessDenied") call.error_headers.clear();
   return error;
+}
+
+// Operations on buckets and uploads have no versions, and ?website has no value. S3 checks both
+// before it looks for the bucket; PutBucketAcl reads the version after it (recorded against Amazon
+// S3).
+Result<void> RefuseQueryOfBucket(const Call& call, const Operation& operation) {
+  const auto version = call.Query("versionId");
+  const bool has_none = operation.level == Level::kBucket
+                            ? operation.name != "CreateBucket" && operation.name != "PostObject" &&
+                                  operation.entry != Entry::kOpen
+                            : operation.name == "ListParts";
+  if (version && has_none) {
+    const bool acl = operation.name == "GetBucketAcl" || operation.name == "PutBucketAcl";
+    return InvalidArgument(
+        acl ? "Invalid version id specified" : "This operation does not accept a version-id.",
+        "versionId", *version);
+  }
+  const auto website = call.Query("website");
+  if (!website || website->empty()) return Ok();
+  return InvalidArgument("The website parameter must not have a value", "website", *website);
 }
 
 // A call whose operation responds later. Everything that it refers to belongs to the exchange or
@@ -136,12 +157,17 @@ class Router final : public Handler {
     if (operation.level != Level::kService)
       PENSTOCK_TRY(CheckBucketName(call.bucket().value, call.options.bucket_names));
     if (operation.level == Level::kObject) PENSTOCK_TRY(CheckKey(call.key().value));
+    const bool late = operation.name == "PutBucketAcl";
+    PENSTOCK_TRY(RefuseListingParameters(call, operation.name));
+    if (!late && operation.level != Level::kService)
+      PENSTOCK_TRY(RefuseQueryOfBucket(call, operation));
     PENSTOCK_TRY(CheckDirectoryRules(call, operation.name));
     if (operation.handler == nullptr) {
       return NotImplemented(std::string(operation.name) + " is not implemented by this emulator");
     }
     if (operation.level == Level::kObject) PENSTOCK_TRY(RefuseAnonymousOverrides(call));
     if (operation.entry == Entry::kBucket) PENSTOCK_TRY(OpenBucket(call));
+    if (late) PENSTOCK_TRY(RefuseQueryOfBucket(call, operation));
     if (operation.entry == Entry::kAccount) PENSTOCK_TRY(RequireAccount(exchange.identity));
     if (operation.entry != Entry::kOpen) PENSTOCK_TRY(AuthorizeOperation(call));
     if (call.families.bucket)

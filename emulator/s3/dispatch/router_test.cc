@@ -43,6 +43,31 @@ TEST(RouterTest, BadNamesAndKeysAreRefusedBeforeTheOperation) {
   EXPECT_EQ(s3.Send("PUT /bucket/a/../../b", "x").Outcome(), "400 400");
 }
 
+// Recorded against Amazon S3, for buckets that do not exist.
+TEST(RouterTest, BucketsAndUploadsHaveNoVersions) {
+  Harness s3;
+  for (const char* request : {"GET /missing?versionId=x", "GET /missing?versioning&versionId=null",
+                              "DELETE /missing?versionId=", "PUT /missing?tagging&versionId=x",
+                              "GET /missing/k?uploadId=u&versionId=x"}) {
+    const Reply reply = s3.Send(request);
+    EXPECT_EQ(reply.Outcome(), "400 InvalidArgument") << request;
+    EXPECT_EQ(reply.Element("Message"), "This operation does not accept a version-id.") << request;
+    EXPECT_EQ(reply.Element("ArgumentName"), "versionId") << request;
+  }
+  EXPECT_EQ(s3.Send("GET /missing?acl&versionId=x").Element("Message"),
+            "Invalid version id specified");
+  EXPECT_EQ(s3.Send("PUT /missing?acl&versionId=x").Outcome(), "404 NoSuchBucket");
+}
+
+// Recorded against Amazon S3.
+TEST(RouterTest, WebsiteHasNoValue) {
+  Harness s3;
+  const Reply reply = s3.Send("GET /missing?website=x");
+  EXPECT_EQ(reply.Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(reply.Element("Message"), "The website parameter must not have a value");
+  EXPECT_EQ(reply.Element("ArgumentValue"), "x");
+}
+
 TEST(RouterTest, RelaxedBucketNamesWorkInTargetsAndCopySources) {
   Harness s3({.bucket_names = BucketNameRules::kRelaxed});
   EXPECT_EQ(s3.Send("PUT /My_Bucket").Outcome(), "200");

@@ -31,12 +31,13 @@ Result<void> ListDirectory(Call& call, const store::BucketRecord& bucket) {
   if (call.Query("start-after"))
     return NotImplemented("Directory buckets do not support start-after.");
   PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-keys"));
+  PENSTOCK_TRY(CheckLimit(query.requested, "maxKeys"));
   PENSTOCK_TRY(CheckDirectoryListing(query));
   PENSTOCK_ASSIGN(std::string before, ReadToken(call));
   PENSTOCK_ASSIGN(
       const store::ListPage page,
       call.store.List(store::ListDirectory{bucket.name, query.prefix, !query.delimiter.empty(),
-                                           std::move(before), query.max_keys}));
+                                           std::move(before), query.max_keys()}));
   XmlWriter xml;
   xml.Open("ListBucketResult", kXmlNamespace);
   xml.Element("Name", bucket.name.value);
@@ -47,7 +48,7 @@ Result<void> ListDirectory(Call& call, const store::BucketRecord& bucket) {
                 Base64Encode(AsBytes(std::string(kTokenPrefix) + page.next)));
   }
   WriteNumber(xml, "KeyCount", page.entries.size());
-  WriteNumber(xml, "MaxKeys", static_cast<std::uint64_t>(query.max_keys));
+  WriteNumber(xml, "MaxKeys", static_cast<std::uint64_t>(query.max_keys()));
   if (!query.delimiter.empty()) xml.Element("Delimiter", query.Encode(query.delimiter));
   if (query.url_encoding) xml.Element("EncodingType", "url");
   WriteFlag(xml, "IsTruncated", page.truncated);

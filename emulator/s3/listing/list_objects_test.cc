@@ -93,7 +93,7 @@ TEST_F(ListObjectsTest, V2TokenTakesPrecedenceOverStartAfter) {
   const Reply bad = s3_.Send("GET /bucket?list-type=2&continuation-token=nonsense");
   EXPECT_EQ(bad.Element("Message"), "The continuation token provided is incorrect");
   EXPECT_EQ(bad.Element("ArgumentName"), "continuation-token");
-  EXPECT_EQ(bad.Element("ArgumentValue"), "nonsense");
+  EXPECT_EQ(bad.Element("ArgumentValue"), "<absent>");
   const Reply empty = s3_.Send("GET /bucket?list-type=2&continuation-token=");
   EXPECT_EQ(empty.Element("Message"), bad.Element("Message"));
   EXPECT_EQ(empty.Element("ArgumentValue"), "<absent>") << "recorded against Amazon S3";
@@ -130,8 +130,17 @@ TEST_F(ListObjectsTest, UrlEncodingAppliesToNames) {
   EXPECT_EQ(s3_.Send("GET /bucket").Elements("Key")[0], "&#x1;");
 }
 
-TEST_F(ListObjectsTest, OtherListTypesAreRefused) {
-  EXPECT_EQ(s3_.Send("GET /bucket?list-type=3").Outcome(), "400 InvalidArgument");
+// Recorded against Amazon S3.
+TEST_F(ListObjectsTest, FetchOwnerIgnoresCaseAndAnEmptyStartIsReturned) {
+  Put({"a"});
+  EXPECT_EQ(s3_.Send("GET /bucket?list-type=2&fetch-owner=TRUE").Element("ID"),
+            std::string(64, 'a'));
+  EXPECT_EQ(s3_.Send("GET /bucket?list-type=2&start-after=").Element("StartAfter"), "");
+}
+
+// Recorded against Amazon S3.
+TEST_F(ListObjectsTest, OtherListTypesAreVersionOne) {
+  EXPECT_EQ(s3_.Send("GET /bucket?list-type=3").Element("KeyCount"), "<absent>");
   EXPECT_EQ(s3_.Send("GET /bucket?list-type=2\nx-amz-optional-object-attributes: Foo").Outcome(),
             "400 InvalidArgument");
   EXPECT_EQ(s3_.Send("GET /absent?list-type=2").Outcome(), "404 NoSuchBucket");

@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_S3_LISTING_LIST_QUERY_H_
 #define PENSTOCK_EMULATOR_S3_LISTING_LIST_QUERY_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,18 +14,27 @@ namespace penstock::emulator::s3 {
 
 struct ListQuery {
   std::string prefix;
-  std::string delimiter;  // Empty: none.
+  std::string delimiter;      // Empty: none.
+  std::string encoding_type;  // As sent. Empty: none.
   bool url_encoding = false;
-  int max_keys = 1000;  // 0 to 1000.
+  std::int64_t requested = 1000;  // The limit as sent, see CheckLimit().
+
+  // The limit of the page, 0 to 1000, for a `requested` that CheckLimit() accepts.
+  int max_keys() const;
 
   // Encodes a name for the response.
   std::string Encode(std::string_view text) const;
 };
 
-// `limit_parameter`: "max-keys", "max-uploads" or "max-parts".
+// `limit_parameter`: "max-keys" or "max-uploads". The limit is parsed, but its range is not
+// checked.
 Result<ListQuery> ReadListQuery(const Call& call, std::string_view limit_parameter);
-// Reads only the limit. Default and maximum: 1000.
-Result<int> ReadLimit(const Call& call, std::string_view parameter);
+// Returns InvalidArgument for a negative `value`. S3 parses limits before it looks for the bucket,
+// and checks their range after it (recorded against Amazon S3).
+Result<void> CheckLimit(std::int64_t value, std::string_view name);
+// What listings and ListParts refuse before they look for the bucket: limits that are no integers,
+// parameters of the other version of ListObjects, and misplaced version markers.
+Result<void> RefuseListingParameters(const Call& call, std::string_view operation);
 
 void WriteCommonPrefix(XmlWriter& xml, const ListQuery& query, std::string_view prefix);
 

@@ -13,11 +13,7 @@ namespace {
 
 Result<std::optional<VersionId>> ReadVersionMarker(const Call& call) {
   const auto text = call.Query("version-id-marker");
-  if (!text || text->empty()) return std::optional<VersionId>();
-  if (call.Query("key-marker").value_or("").empty()) {
-    return InvalidArgument("A version-id marker cannot be specified without a key marker.",
-                           "version-id-marker", *text);
-  }
+  if (!text) return std::optional<VersionId>();
   if (!IsVersionId(*text))
     return InvalidArgument("Invalid version id specified", "version-id-marker", *text);
   return std::optional<VersionId>(VersionId(std::string(*text)));
@@ -27,18 +23,17 @@ Result<std::optional<VersionId>> ReadVersionMarker(const Call& call) {
 
 Result<void> ListObjectVersions(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  if (call.Query("max-keys").value_or("").starts_with('-')) {
-    return InvalidArgument("max-keys cannot be negative", "max-keys", *call.Query("max-keys"));
-  }
-  PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-keys"));
-  PENSTOCK_ASSIGN(AppendToEntry append_restore, ReadOptionalAttributes(call));
   PENSTOCK_ASSIGN(const std::optional<VersionId> version_marker, ReadVersionMarker(call));
+  PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-keys"));
+  if (query.requested < 0) return InvalidArgument("max-keys cannot be negative", "max-keys");
+  PENSTOCK_ASSIGN(AppendToEntry append_restore, ReadOptionalAttributes(call));
   const std::string key_marker(call.Query("key-marker").value_or(""));
   store::VersionPage page;
-  if (query.max_keys > 0) {
+  // Recorded against Amazon S3: a version of an empty key marker is behind all keys.
+  if (query.max_keys() > 0 && !(version_marker && key_marker.empty())) {
     PENSTOCK_ASSIGN(
         page, call.store.List(store::ListVersions{call.bucket(), query.prefix, query.delimiter,
-                                                  key_marker, version_marker, query.max_keys}));
+                                                  key_marker, version_marker, query.max_keys()}));
   }
   XmlWriter xml;
   xml.Open("ListVersionsResult", kXmlNamespace);
@@ -51,9 +46,9 @@ Result<void> ListObjectVersions(Call& call) {
     if (page.next_version_id_marker)
       xml.Element("NextVersionIdMarker", page.next_version_id_marker->value);
   }
-  WriteNumber(xml, "MaxKeys", static_cast<std::uint64_t>(query.max_keys));
-  if (!query.delimiter.empty()) xml.Element("Delimiter", query.Encode(query.delimiter));
-  if (query.url_encoding) xml.Element("EncodingType", "url");
+  WriteNumber(xml, "MaxKeys", static_cast<std::uint64_t>(query.requested));
+  if (call.Query("delimiter")) xml.Element("Delimiter", query.Encode(query.delimiter));
+  if (query.url_encoding) xml.Element("EncodingType", query.encoding_type);
   WriteFlag(xml, "IsTruncated", page.truncated);
   std::string document = xml.Take();
   EntryWriter(document, {.url_encoding = query.url_encoding,

@@ -76,7 +76,8 @@ Result<void> CheckObjectSize(const Call& call, std::uint64_t size) {
   if (claimed->starts_with('-'))
     return InvalidRequest("Value for x-amz-mp-object-size header is less than zero");
   if (!ParseDecimal(*claimed))
-    return InvalidRequest("Value for x-amz-mp-object-size header is invalid.");
+    return InvalidRequest("Value for x-amz-mp-object-size header is invalid: '" +
+                          std::string(*claimed) + "'");
   return InvalidRequest("The provided 'x-amz-mp-object-size' header value " +
                         std::string(*claimed) +
                         " does not match what was computed: " + std::to_string(size));

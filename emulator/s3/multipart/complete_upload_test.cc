@@ -269,7 +269,7 @@ TEST(CompleteUploadSizeTest, DeclaredSizeMustBeANumberAndMatch) {
       {"5",
        "The provided 'x-amz-mp-object-size' header value 5 does not match what was computed: 4"},
       {"-1", "Value for x-amz-mp-object-size header is less than zero"},
-      {"four", "Value for x-amz-mp-object-size header is invalid."}};
+      {"four", "Value for x-amz-mp-object-size header is invalid: 'four'"}};
   for (const auto& [value, message] : cases) {
     const auto reply = s3.Send("POST " + where + "\nx-amz-mp-object-size: " + value, document);
     EXPECT_EQ(reply.Outcome(), "400 InvalidRequest") << value;

@@ -17,6 +17,8 @@
 namespace penstock::emulator::s3 {
 namespace {
 
+constexpr std::int64_t kMaxPartsPage = 1000;
+
 struct UploadMarkers {
   std::string key;
   std::string upload_id;
@@ -144,15 +146,16 @@ void WritePart(XmlWriter& xml, const store::UploadRecord& upload, const store::P
 Result<void> ListMultipartUploads(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-uploads"));
+  PENSTOCK_TRY(CheckLimit(query.requested, "max-uploads"));
   const bool directory = IsDirectoryBucket(*bucket);
   if (directory) PENSTOCK_TRY(CheckDirectoryListing(query));
   PENSTOCK_ASSIGN(const UploadMarkers markers,
                   directory ? ReadOpaqueMarker(call) : ReadMarkers(call));
   store::UploadPage page;
-  if (query.max_keys > 0) {
-    PENSTOCK_ASSIGN(
-        page, call.store.List(store::ListUploads{call.bucket(), query.prefix, query.delimiter,
-                                                 markers.key, markers.upload_id, query.max_keys}));
+  if (query.max_keys() > 0) {
+    PENSTOCK_ASSIGN(page, call.store.List(store::ListUploads{call.bucket(), query.prefix,
+                                                             query.delimiter, markers.key,
+                                                             markers.upload_id, query.max_keys()}));
   }
   XmlWriter xml;
   xml.Open("ListMultipartUploadsResult", kXmlNamespace);
@@ -167,8 +170,8 @@ Result<void> ListMultipartUploads(Call& call) {
   }
   if (!query.delimiter.empty()) xml.Element("Delimiter", query.Encode(query.delimiter));
   if (!query.prefix.empty()) xml.Element("Prefix", query.Encode(query.prefix));
-  if (query.url_encoding) xml.Element("EncodingType", "url");
-  WriteNumber(xml, "MaxUploads", static_cast<std::uint64_t>(query.max_keys));
+  if (query.url_encoding) xml.Element("EncodingType", query.encoding_type);
+  WriteNumber(xml, "MaxUploads", static_cast<std::uint64_t>(query.max_keys()));
   WriteFlag(xml, "IsTruncated", page.truncated);
   for (const store::UploadListEntry& entry : page.entries) {
     if (entry.upload) WriteUpload(xml, call, query, *entry.upload);
@@ -183,22 +186,20 @@ Result<void> ListMultipartUploads(Call& call) {
 
 Result<void> ListParts(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  PENSTOCK_ASSIGN(const int max_parts, ReadLimit(call, "max-parts"));
-  const auto marker = IntegerParameter(call, "part-number-marker", 0);
-  if (!marker) {
-    return InvalidArgument(
-        "Argument part-number-marker must be an integer between 0 and 2147483647",
-        "part-number-marker", *call.Query("part-number-marker"));
-  }
+  PENSTOCK_ASSIGN(const std::int64_t requested, IntegerParameter(call, "max-parts", kMaxPartsPage));
+  PENSTOCK_ASSIGN(const std::int64_t marker, IntegerParameter(call, "part-number-marker", 0));
   PENSTOCK_ASSIGN(const store::UploadPtr upload, OpenUpload(call));
+  PENSTOCK_TRY(CheckLimit(requested, "max-parts"));
+  PENSTOCK_TRY(CheckLimit(marker, "part-number-marker"));
+  const int max_parts = static_cast<int>(std::min(requested, kMaxPartsPage));
   if (call.families.encryption) {
     Encryption encryption = StoredEncryption(upload->attributes);
     PENSTOCK_TRY(CheckOptionalUploadKey(call, encryption));
   }
   // Requests one part more, to detect whether the page is the last.
-  PENSTOCK_ASSIGN(
-      std::vector<store::StoredPart> parts,
-      call.store.ListParts(call.bucket(), call.key(), upload->id, *marker, max_parts + 1));
+  PENSTOCK_ASSIGN(std::vector<store::StoredPart> parts,
+                  call.store.ListParts(call.bucket(), call.key(), upload->id,
+                                       static_cast<int>(marker), max_parts + 1));
   const bool truncated = max_parts > 0 && parts.size() > static_cast<std::size_t>(max_parts);
   parts.resize(std::min(parts.size(), static_cast<std::size_t>(max_parts)));
   AddAbortHeaders(call, *upload);
@@ -210,7 +211,7 @@ Result<void> ListParts(Call& call) {
   WriteInitiator(xml, call, *upload);
   WriteUploadOwner(xml, call, *upload);
   xml.Element("StorageClass", upload->storage_class);
-  WriteNumber(xml, "PartNumberMarker", static_cast<std::uint64_t>(*marker));
+  WriteNumber(xml, "PartNumberMarker", static_cast<std::uint64_t>(marker));
   WriteNumber(xml, "NextPartNumberMarker",
               parts.empty() ? 0 : static_cast<std::uint64_t>(parts.back().part.number));
   WriteNumber(xml, "MaxParts", static_cast<std::uint64_t>(max_parts));

@@ -38,7 +38,7 @@ struct DeleteRequest {
 };
 
 // Conditions of directory buckets only.
-constexpr std::string_view kUnsupported[] = {"LastModifiedTime", "Size"};
+constexpr std::string_view kOfDirectoryBuckets[] = {"LastModifiedTime", "Size"};
 
 bool IsBlankOrControl(char c) { return static_cast<unsigned char>(c) <= ' ' || c == 0x7f; }
 
@@ -57,7 +57,7 @@ Result<void> CheckDirectoryKey(const std::string& key) {
 // Parses the fields that the entries of all buckets have.
 Result<Entry> ParseIdentifier(const Element& object) {
   Entry entry{std::string(object.TextOf("Key")), std::string(object.TextOf("VersionId")), {}};
-  if (entry.key.empty()) return MalformedXml();
+  if (entry.key.empty()) return MakeError("UserKeyMustBeSpecified");
   if (const Element* etag = object.Find("ETag")) entry.condition.if_match = etag->text;
   return entry;
 }
@@ -79,10 +79,8 @@ Result<Entry> ParseDirectoryEntry(const Element& object) {
 
 Result<Entry> ParseEntry(const Element& object) {
   PENSTOCK_ASSIGN(Entry entry, ParseIdentifier(object));
-  for (const std::string_view name : kUnsupported) {
-    if (!object.Has(name)) continue;
-    return NotImplemented("The element '" + std::string(name) +
-                          "' of a DeleteObjects entry is not implemented");
+  for (const std::string_view name : kOfDirectoryBuckets) {
+    if (object.Has(name)) return MalformedXml();
   }
   return entry;
 }
@@ -92,7 +90,8 @@ Result<DeleteRequest> ParseRequest(std::string_view text, bool directory) {
   const std::vector<const Element*> objects = root.All("Object");
   if (objects.size() > kMaxObjects) return MalformedXml();
   DeleteRequest request;
-  request.quiet = root.TextOf("Quiet") == "true";
+  // Recorded against Amazon S3: any text is accepted.
+  request.quiet = EqualsIgnoreCase(TrimBlanks(root.TextOf("Quiet")), "true");
   request.entries.reserve(objects.size());
   for (const Element* object : objects) {
     PENSTOCK_ASSIGN(Entry entry, directory ? ParseDirectoryEntry(*object) : ParseEntry(*object));
@@ -201,6 +200,7 @@ Result<void> DeleteObjects(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_TRY(AuthorizeWithBody(call, {}));
   PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
+  if (text.empty()) return MakeError("MissingRequestBodyError");
   PENSTOCK_ASSIGN(const DeleteRequest request, ParseRequest(text, IsDirectoryBucket(*bucket)));
   XmlWriter xml;
   xml.Open("DeleteResult", kXmlNamespace);

@@ -29,38 +29,49 @@ struct Selection {
   bool by_part_number = false;
 };
 
-Result<Selection> SelectPart(const store::ObjectRecord& object, std::string_view text) {
-  const auto number = ParseDecimal(text, 10'000);
-  if (!number || *number == 0) {
-    return InvalidArgument("Part number must be an integer between 1 and 10000, inclusive",
-                           "partNumber", text);
-  }
+// What S3 checks before it looks for the key (recorded against Amazon S3).
+Result<std::optional<std::uint64_t>> ReadPartNumber(const Call& call) {
+  const auto text = call.Query("partNumber");
+  if (!text) return std::optional<std::uint64_t>();
+  if (call.exchange.request.Find("range"))
+    return InvalidRequest("Cannot specify both Range header and partNumber query parameter");
+  const auto number = ParseDecimal(*text, 10'000);
+  if (number && *number > 0) return number;
+  return InvalidArgument("Part number must be an integer between 1 and 10000, inclusive",
+                         "partNumber", *text);
+}
+
+Result<Selection> SelectPart(const store::ObjectRecord& object, std::uint64_t number) {
   const std::uint64_t count = std::max<std::uint64_t>(object.parts.size(), 1);
-  if (*number > count) {
+  if (number > count) {
     return MakeError("InvalidPartNumber", {{"ActualPartCount", std::to_string(count)},
-                                           {"PartNumberRequested", std::string(text)}});
+                                           {"PartNumberRequested", std::to_string(number)}});
   }
   Selection selection{{0, object.size}, true, nullptr, true};
   if (object.parts.empty()) return selection;
   // partNumber counts the parts in order: their numbers may have gaps.
   std::uint64_t begin = 0;
-  for (std::uint64_t i = 0; i + 1 < *number; ++i) begin += object.parts[i].size;
-  selection.part = &object.parts[*number - 1];
+  for (std::uint64_t i = 0; i + 1 < number; ++i) begin += object.parts[i].size;
+  selection.part = &object.parts[number - 1];
   selection.range = {begin, begin + selection.part->size};
   return selection;
 }
 
-Result<Selection> Select(const Call& call, const store::ObjectRecord& object) {
+Result<Selection> Select(const Call& call, const store::ObjectRecord& object,
+                         std::optional<std::uint64_t> part_number) {
   const auto range = call.exchange.request.Find("range");
-  const auto part_number = call.Query("partNumber");
-  if (range && part_number) {
-    return InvalidRequest("Cannot specify both Range header and partNumber query parameter");
-  }
   if (part_number) return SelectPart(object, *part_number);
   if (!range || !RangeApplies(call, object))
     return Selection{{0, object.size}, false, nullptr, false};
   PENSTOCK_ASSIGN(const RangeChoice choice, ChooseRange(*range, object.size));
   return Selection{choice.range, choice.partial, nullptr, false};
+}
+
+// Recorded against Amazon S3: an unknown mode is refused before the key is sought.
+Result<void> CheckChecksumMode(const Call& call) {
+  const auto mode = call.Header("x-amz-checksum-mode");
+  if (!mode || EqualsIgnoreCase(*mode, "ENABLED")) return Ok();
+  return InvalidRequest("Value for x-amz-checksum-mode header is invalid.");
 }
 
 // Adds the checksum of the whole object, or of a part if the object's checksum is composite. Other
@@ -164,6 +175,8 @@ Result<void> GetObject(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const auto version, VersionParameter(call));
   PENSTOCK_ASSIGN(const store::Attributes overrides, ReadOverrides(call));
+  PENSTOCK_ASSIGN(const auto part_number, ReadPartNumber(call));
+  PENSTOCK_TRY(CheckChecksumMode(call));
   PENSTOCK_ASSIGN(const store::ObjectPtr object, OpenObject(call, version));
   Encryption encryption = StoredEncryption(object->attributes);
   PENSTOCK_TRY(CheckObjectKey(call, encryption));
@@ -175,7 +188,7 @@ Result<void> GetObject(Call& call) {
     call.response().status = 304;
     return Ok();
   }
-  PENSTOCK_ASSIGN(const Selection selection, Select(call, *object));
+  PENSTOCK_ASSIGN(const Selection selection, Select(call, *object, part_number));
   AddValidators(call, *bucket, *object);
   if (!version) AddExpirationHeader(call, *object);
   AddObjectHeaders(call, *object, selection, encryption);

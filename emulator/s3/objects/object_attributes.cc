@@ -32,7 +32,9 @@ bool SetRequested(RequestedAttributes& requested, std::string_view name) {
   return false;
 }
 
+// S3 drops the empty names at the end (recorded against Amazon S3).
 Result<void> SetRequestedList(RequestedAttributes& requested, std::string_view list) {
+  list = list.substr(0, list.find_last_not_of(',') + 1);
   for (;;) {
     const auto comma = list.find(',');
     const std::string_view name = TrimBlanks(list.substr(0, comma));

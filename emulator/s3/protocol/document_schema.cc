@@ -39,6 +39,11 @@ bool IsS3Namespace(std::string_view uri) {
          uri == "http://doc.s3.amazonaws.com/2006-03-01";
 }
 
+// S3 does not read the namespace of these documents (recorded against Amazon S3).
+bool HasAnyNamespace(std::string_view root) {
+  return root == "Delete" || root == "ObjectEncryption";
+}
+
 // Returns the text of a leaf in the form in which it is stored, or MalformedXML if it does not have
 // the field's type.
 Result<std::string> ReadText(const XmlElement& element, const Field& field) {
@@ -119,7 +124,8 @@ Result<void> ReadChildren(const XmlElement& element, const Field& group, Element
 }
 
 Result<Element> Read(const XmlElement& element, const Field& field) {
-  if (const auto uri = element.Attribute("xmlns"); uri && !IsS3Namespace(*uri))
+  if (const auto uri = element.Attribute("xmlns");
+      uri && !IsS3Namespace(*uri) && !HasAnyNamespace(field.name))
     return MalformedXml();
   Element read;
   read.name = field.name;

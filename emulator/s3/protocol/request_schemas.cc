@@ -95,7 +95,7 @@ constexpr Field kCreateBucketFields[] = {
 constexpr Field kDeletedObject[] = {
     Text("Key"), Text("VersionId", kAtMostOnce), Text("ETag", kAtMostOnce),
     Text("LastModifiedTime", kAtMostOnce), Text("Size", kAtMostOnce)};
-constexpr Field kDelete[] = {Flag("Quiet", kAtMostOnce),
+constexpr Field kDelete[] = {Text("Quiet", kAtMostOnce),
                              Group("Object", kDeletedObject, kOnceOrMore)};
 
 constexpr Field kDefaultEncryption[] = {Choice("SSEAlgorithm", "AES256 aws:kms aws:kms:dsse"),
