@@ -94,7 +94,7 @@ ConnectHandle::~ConnectHandle() {
   curl_multi_cleanup(multi_);
   std::erase(connector_.connecting_, this);
   std::erase(connector_.finished_, this);
-  for (const int fd : sockets_) connector_.by_socket_.erase(fd);
+  std::erase_if(connector_.by_socket_, [this](const auto& row) { return row.second == this; });
 }
 
 int ConnectHandle::Socket() const {
@@ -240,7 +240,8 @@ int ConnectHandle::Callbacks::OnSocket(CURL*, curl_socket_t fd, int what, void* 
   Connector& connector = handle.connector_;
   if (what == CURL_POLL_REMOVE) {
     ::epoll_ctl(connector.epoll_fd_, EPOLL_CTL_DEL, fd, nullptr);
-    if (std::erase(handle.sockets_, fd) != 0) handle.lost_ = true;
+    if (std::erase(handle.sockets_, fd) == 0) return 0;
+    handle.lost_ = true;
     connector.by_socket_.erase(fd);
     return 0;
   }
