@@ -211,6 +211,8 @@ void Connector::SetOptions(ConnectHandle& handle, const Request& request) {
   curl_easy_setopt(curl, CURLOPT_CLOSESOCKETDATA, &handle);
   curl_easy_setopt(curl, CURLOPT_CONNECT_ONLY, 1L);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  // Otherwise the end of an attempt waits for the thread that resolves the name.
+  curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   // S3 does not support HTTP/2.
   curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));

@@ -1,6 +1,8 @@
 #include "client/http/connect/connector.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <netdb.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -14,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +29,23 @@
 
 namespace penstock::http {
 namespace {
+
+constexpr std::string_view kSlowHost = "slow.test";
+
+// A lookup of kSlowHost that lasts until Release().
+class SlowLookup {
+ public:
+  void Wait() {
+    released_.get_future().wait_for(std::chrono::seconds(20));
+    ended_.set_value();
+  }
+  void Release() { released_.set_value(); }
+  void AwaitEnd() { ended_.get_future().wait(); }
+
+ private:
+  std::promise<void> released_, ended_;
+};
+SlowLookup* slow_lookup = nullptr;
 
 // Returns a request whose connection is a tunnel through the proxy on this port.
 Request Tunnelled() {
@@ -168,6 +188,22 @@ TEST_F(ConnectorTest, AConnectTimeoutOfZeroIsNotInfinite) {
   request.connect_timeout = std::chrono::milliseconds(0);
   EXPECT_FALSE(Connect(request));
   EXPECT_EQ(handle_->ErrorOf(request).kind, ErrorKind::kTimeout);
+}
+
+// Symptom: the I/O thread waited for the resolver, beyond all timeouts.
+TEST_F(ConnectorTest, ALookupThatHangsDoesNotDelayTheEndOfTheAttempt) {
+  SlowLookup lookup;
+  slow_lookup = &lookup;
+  Request request;
+  request.endpoint = {"http", std::string(kSlowHost), 80};
+  request.connect_timeout = std::chrono::milliseconds(20);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(Connect(request));
+  EXPECT_EQ(handle_->ErrorOf(request).kind, ErrorKind::kTimeout);
+  handle_.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  lookup.Release();
+  lookup.AwaitEnd();
 }
 
 // Symptom: a server whose authority was only in the system's directory was accepted beside a bundle
@@ -331,3 +367,17 @@ TEST(ConnectorTag, DistinguishesDescriptorsFromPointers) {
 
 }  // namespace
 }  // namespace penstock::http
+
+// libcurl finds this function instead of the C library's.
+extern "C" __attribute__((visibility("default"))) int getaddrinfo(const char* node,
+                                                                  const char* service,
+                                                                  const addrinfo* hints,
+                                                                  addrinfo** result) {
+  if (node != nullptr && node == penstock::http::kSlowHost) {
+    penstock::http::slow_lookup->Wait();
+    return EAI_AGAIN;
+  }
+  static const auto next =
+      reinterpret_cast<decltype(&getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+  return next(node, service, hints, result);
+}

@@ -71,8 +71,12 @@ void ExchangeRunner::Begin(const TransferPtr& transfer) {
     return finish_(transfer, std::move(sendable).error());
   }
   std::vector<std::unique_ptr<Connection>> expired;
-  Connection* const idle = pool_.TakeIdle(PeerOf(transfer->request, FindProxy(*transfer)),
-                                          transfer->last_activity, expired);
+  const std::string peer = PeerOf(transfer->request, FindProxy(*transfer));
+  Connection* idle = pool_.TakeIdle(peer, transfer->last_activity, expired);
+  while (idle != nullptr && has_more_events_ && !IsSilent(*idle->socket)) {
+    Drop(*idle);
+    idle = pool_.TakeIdle(peer, transfer->last_activity, expired);
+  }
   for (auto& connection : expired) Retire(std::move(connection));
   if (idle == nullptr) return BeginOnFresh(transfer);
   idle->transfer = transfer;
@@ -220,7 +224,9 @@ void ExchangeRunner::OnDone(Connection& connection) {
   transfer->connection = nullptr;
   connection.continue_by = MonotonicTime::max();
   connection.socket->SetLowWater(1);
-  if (connection.exchange.keeps_connection() && HasNoInput(*connection.socket)) {
+  // poll does not see bytes inside TLS, and they must not be taken for the next response.
+  if (connection.exchange.keeps_connection() &&
+      (!connection.socket->buffers() || IsSilent(*connection.socket))) {
     Watch(connection, EPOLLIN);
     if (auto longest_idle = pool_.PutIdle(connection, transfer->arrived); longest_idle != nullptr)
       Retire(std::move(longest_idle));
@@ -232,11 +238,10 @@ void ExchangeRunner::OnDone(Connection& connection) {
   finish_(transfer, std::move(outcome));
 }
 
-// Returns true if no bytes follow the response. poll does not see bytes inside TLS, and they must
-// not be taken for the next response.
-bool ExchangeRunner::HasNoInput(ConnectedSocket& socket) {
+// Returns true if neither a byte nor the end of the connection can be received.
+bool ExchangeRunner::IsSilent(ConnectedSocket& socket) {
   std::byte byte;
-  return !socket.buffers() || socket.Receive({&byte, 1}).kind == IoResult::Kind::kWouldBlock;
+  return socket.Receive({&byte, 1}).kind == IoResult::Kind::kWouldBlock;
 }
 
 void ExchangeRunner::OnFailed(Connection& connection) {
@@ -327,6 +332,7 @@ void ExchangeRunner::Wait(int timeout_ms) {
   const int count =
       ::epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()), timeout_ms);
   seen_events_ = count > 0 ? static_cast<std::size_t>(count) : 0;
+  has_more_events_ = seen_events_ == events_.size();
 }
 
 void ExchangeRunner::DropIdleWithInput() {
@@ -380,9 +386,7 @@ void ExchangeRunner::OnConnectionEvent(Connection& connection, std::uint32_t eve
     return Continue(connection, (events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0);
   // An idle connection is readable at its end, or, over TLS, for a TLS message that libcurl
   // handles.
-  std::byte byte;
-  const IoResult got = connection.socket->Receive({&byte, 1});
-  if (got.kind != IoResult::Kind::kWouldBlock) Drop(connection);
+  if (!IsSilent(*connection.socket)) Drop(connection);
 }
 
 void ExchangeRunner::Wake() { static_cast<void>(::eventfd_write(wake_.get(), 1)); }

@@ -68,7 +68,7 @@ class ExchangeRunner {
   void Pause(Connection& connection);
   void OnDone(Connection& connection);
   void OnFailed(Connection& connection);
-  static bool HasNoInput(ConnectedSocket& socket);
+  static bool IsSilent(ConnectedSocket& socket);
   void Watch(Connection& connection, std::uint32_t events);
   // Removes the connection from the pool. It is destroyed once no caller on the stack can use it.
   void Drop(Connection& connection);
@@ -94,10 +94,11 @@ class ExchangeRunner {
   std::vector<Connection*> paused_;   // by the rate of their client; the first is served first
   std::vector<std::unique_ptr<Connection>> dropped_;
   std::vector<epoll_event> events_;
-  std::size_t seen_events_ = 0;  // in events_, from Wait
-  bool polled_ = false;          // events were polled since the last Work
-  MonotonicTime last_done_{};    // when the last response ended
-  KnownProxies proxies_[2];      // for "http" and "https"
+  std::size_t seen_events_ = 0;   // in events_, from Wait
+  bool has_more_events_ = false;  // the last Wait may have left events of idle connections
+  bool polled_ = false;           // events were polled since the last Work
+  MonotonicTime last_done_{};     // when the last response ended
+  KnownProxies proxies_[2];       // for "http" and "https"
   const std::unique_ptr<std::byte[]> scratch_;
 };
 

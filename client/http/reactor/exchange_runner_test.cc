@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <future>
+#include <latch>
 #include <map>
 #include <memory>
 #include <thread>
@@ -27,7 +28,10 @@ class ExchangeRunnerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(InitCurl());
-    runner_ = ExchangeRunner::Create(options_, 8,
+    Create(8);
+  }
+  void Create(std::size_t max_connections) {
+    runner_ = ExchangeRunner::Create(options_, max_connections,
                                      [this](const TransferPtr& transfer, Result<Outcome> outcome) {
                                        EXPECT_EQ(transfer->connection, nullptr);
                                        outcomes_.emplace(transfer.get(), std::move(outcome));
@@ -90,6 +94,43 @@ TEST_F(ExchangeRunnerTest, DoesNotUseAnIdleConnectionThatThePeerClosed) {
   ASSERT_TRUE(second.ok()) << second.error().ToString();
   EXPECT_FALSE(second->connection_reused);
   EXPECT_EQ(server.connections(), 2);
+}
+
+// Symptom: with more than 64 connections, responses that nobody had requested were taken for those
+// to the next requests. One epoll_wait reports at most 64 of these connections.
+TEST_F(ExchangeRunnerTest, BytesOnManyIdleConnectionsAreNotResponses) {
+  constexpr int kConnections = 80;
+  Create(2 * kConnections);
+  std::latch received(kConnections), sent(kConnections);
+  std::promise<void> answer;
+  const std::shared_future<void> answered = answer.get_future().share();
+  RawServer server([&](RawConnection& connection) {
+    connection.ReadHead();
+    if (connection.index() >= kConnections) {
+      connection.Send(kOk);
+      return connection.WaitForClose();
+    }
+    received.arrive_and_wait();  // so that each request has a connection of its own
+    connection.Send(kOk);
+    answered.wait();
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
+    sent.count_down();
+    connection.WaitForClose();
+  });
+  const auto begin_all = [&] {
+    for (int i = 0; i < kConnections; ++i) {
+      begun_.push_back(Make(server.Get()));
+      runner_->Begin(begun_.back());
+    }
+    WorkUntil([&] { return outcomes_.size() == begun_.size(); });
+  };
+  begin_all();
+  answer.set_value();
+  sent.wait();
+  runner_->DropIdleWithInput();
+  begin_all();
+  EXPECT_EQ(sink_.text.find("evil"), std::string::npos);
+  EXPECT_EQ(server.connections(), 2 * kConnections);
 }
 
 TEST_F(ExchangeRunnerTest, RepeatsWithoutExpectAfter417) {
