@@ -15,13 +15,6 @@
 namespace penstock::emulator::events {
 namespace {
 
-// Fixed width: consumers compare sequencers of one key as texts.
-std::string Sequencer(std::int64_t sequence) {
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016" PRIX64, static_cast<std::uint64_t>(sequence));
-  return text.data();
-}
-
 // 2.1 is the first structure. S3 uses 2.3 for the events that came with lifecycle, ACLs and tags.
 std::string_view VersionOf(std::string_view name) {
   const bool is_first = name.starts_with("ObjectCreated:") || name.starts_with("ObjectRemoved:") ||
@@ -58,10 +51,19 @@ void AddEventData(std::string_view name, const store::ObjectRecord& version, Jso
 
 }  // namespace
 
+std::string Sequencer(std::int64_t sequence) {
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016" PRIX64, static_cast<std::uint64_t>(sequence));
+  return text.data();
+}
+
+std::string RequestIdOf(const Cause& cause, const store::VersionChange& change) {
+  return cause.request_id.empty() ? Sequencer(change.sequence) : cause.request_id;
+}
+
 std::string EventMessage(std::string_view name, const Cause& cause,
                          const store::VersionChange& change, const NotificationRules::Rule& rule) {
   const std::string& bucket = change.bucket.name.value;
-  const std::string id = cause.request_id.empty() ? Sequencer(change.sequence) : cause.request_id;
   Json record{{"eventVersion", VersionOf(name)},
               {"eventSource", "aws:s3"},
               {"awsRegion", cause.region},
@@ -69,7 +71,8 @@ std::string EventMessage(std::string_view name, const Cause& cause,
               {"eventName", name},
               {"userIdentity", {{"principalId", cause.principal_id}}},
               {"requestParameters", {{"sourceIPAddress", cause.source_ip}}},
-              {"responseElements", {{"x-amz-request-id", id}, {"x-amz-id-2", cause.host_id}}},
+              {"responseElements",
+               {{"x-amz-request-id", RequestIdOf(cause, change)}, {"x-amz-id-2", cause.host_id}}},
               {"s3",
                {{"s3SchemaVersion", "1.0"},
                 {"configurationId", rule.id},

@@ -19,8 +19,14 @@ struct Cause {
   std::string source_ip;
   std::string request_id;
   std::string host_id;
-  std::string region;  // the bucket's
+  std::string region;     // the bucket's
+  std::string requester;  // the account id, or the name of a service
 };
+
+// The sequencer of a write: fixed width, because consumers compare those of one key as texts.
+std::string Sequencer(std::int64_t sequence);
+// Lifecycle runs have no request; their changes get an id made from the sequencer.
+std::string RequestIdOf(const Cause& cause, const store::VersionChange& change);
 
 // The message for one rule. `name`: "ObjectCreated:Put". The key is encoded as in a form, without
 // the slashes.

@@ -45,6 +45,7 @@ NotificationRules::NotificationRules(std::string_view document) {
   const auto configuration = s3::ReadBySchema(document, s3::kNotificationSchema);
   if (!configuration.ok()) return;
   for (const s3::Element& element : configuration->children) {
+    if (element.name == "EventBridgeConfiguration") event_bridge_ = true;
     if (element.name == "TopicConfiguration") rules_.push_back(ReadRule(element, "Topic"));
     if (element.name == "QueueConfiguration") rules_.push_back(ReadRule(element, "Queue"));
     if (element.name == "CloudFunctionConfiguration")
@@ -57,7 +58,7 @@ const NotificationRules* NotificationRules::Of(const store::BucketRecord& bucket
   if (document == nullptr) return nullptr;
   const auto& parsed = bucket.notifications.Get<NotificationRules>(
       [&] { return std::make_unique<const NotificationRules>(*document); });
-  return parsed.rules().empty() ? nullptr : &parsed;
+  return parsed.rules().empty() && !parsed.event_bridge() ? nullptr : &parsed;
 }
 
 std::vector<const Rule*> NotificationRules::Matching(std::string_view event,

@@ -26,15 +26,18 @@ class NotificationRules final : public store::CachedValue::Value {
 
   // `document` was checked when it was stored.
   explicit NotificationRules(std::string_view document);
-  // Null: the bucket has no rules.
+  // Null: the bucket has neither rules nor EventBridge.
   static const NotificationRules* Of(const store::BucketRecord& bucket);
 
   const std::vector<Rule>& rules() const { return rules_; }
+  // Whether all events go to EventBridge.
+  bool event_bridge() const { return event_bridge_; }
   // The rules that select the event "ObjectCreated:Put" for the key.
   std::vector<const Rule*> Matching(std::string_view event, std::string_view key) const;
 
  private:
   std::vector<Rule> rules_;
+  bool event_bridge_ = false;
 };
 
 }  // namespace penstock::emulator::events

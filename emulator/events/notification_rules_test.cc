@@ -39,8 +39,12 @@ TEST(NotificationRulesTest, AWildcardSelectsItsFamilyOnly) {
 TEST(NotificationRulesTest, ABucketHasRulesOnlyWithDestinations) {
   store::BucketRecord bucket;
   EXPECT_EQ(NotificationRules::Of(bucket), nullptr);
-  bucket.configuration.emplace_back("notification", Document("<EventBridgeConfiguration/>"));
+  bucket.configuration.emplace_back("notification", Document(""));
   EXPECT_EQ(NotificationRules::Of(bucket), nullptr);
+  store::BucketRecord bridged;
+  bridged.configuration.emplace_back("notification", Document("<EventBridgeConfiguration/>"));
+  ASSERT_NE(NotificationRules::Of(bridged), nullptr);
+  EXPECT_TRUE(NotificationRules::Of(bridged)->event_bridge());
   store::BucketRecord other;
   other.configuration.emplace_back(
       "notification",

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/events/bridge_message.h"
 #include "emulator/events/message.h"
 #include "emulator/events/notification_rules.h"
 #include "emulator/s3/core/access.h"
@@ -49,14 +50,22 @@ Cause CauseOf(const s3::Exchange& exchange) {
   cause.principal_id = who.anonymous()       ? "Anonymous"
                        : who.user_id.empty() ? who.owner_id
                                              : "AWS:" + who.user_id;
+  cause.requester = who.anonymous() ? "Anonymous" : who.account_id;
   cause.source_ip = s3::AddressOf(exchange.connection.peer);
   cause.request_id = exchange.request_id;
   cause.host_id = exchange.host_id;
   return cause;
 }
 
-store::EventMaker MakerOf(std::string_view event, Cause cause) {
-  return [name = std::string(event), cause = std::move(cause)](
+// The account of a bucket's owner. Not called by the writer of the store.
+std::string AccountOf(const store::BucketRecord& bucket, const s3::OwnerDirectory* owners) {
+  const auto owner = owners == nullptr ? std::nullopt : owners->FindOwner(bucket.owner_id);
+  return owner ? owner->account_id : "000000000000";
+}
+
+// `account_id`: of the bucket's owner.
+store::EventMaker MakerOf(std::string_view event, Cause cause, std::string account_id) {
+  return [name = std::string(event), cause = std::move(cause), account_id = std::move(account_id)](
              const store::VersionChange& change) -> std::vector<store::Event> {
     std::vector<store::Event> made;
     const NotificationRules* rules = NotificationRules::Of(change.bucket);
@@ -68,6 +77,9 @@ store::EventMaker MakerOf(std::string_view event, Cause cause) {
     here.region = s3::RegionOfConstraint(change.bucket.region);
     for (const NotificationRules::Rule* rule : rules->Matching(full, change.version.key.value))
       made.push_back({rule->destination, EventMessage(full, here, change, *rule)});
+    if (rules->event_bridge())
+      made.push_back(
+          {BridgeArn(here.region, account_id), BridgeMessage(full, here, change, account_id)});
     return made;
   };
 }
@@ -75,8 +87,10 @@ store::EventMaker MakerOf(std::string_view event, Cause cause) {
 // Adds events to the writes of one request.
 class NotifyingStore final : public s3::PassingStore {
  public:
-  NotifyingStore(std::shared_ptr<store::Store> inner, const s3::Exchange& exchange)
-      : PassingStore(std::move(inner)), exchange_(exchange) {}
+  // `account_id`: of the owner of the bucket that the request changes.
+  NotifyingStore(std::shared_ptr<store::Store> inner, const s3::Exchange& exchange,
+                 std::string account_id)
+      : PassingStore(std::move(inner)), exchange_(exchange), account_id_(std::move(account_id)) {}
 
   using PassingStore::Delete;
   using PassingStore::Put;
@@ -128,7 +142,7 @@ class NotifyingStore final : public s3::PassingStore {
  private:
   store::EventMaker Events() const {
     const std::string_view event = EventOf(exchange_.operation);
-    return event.empty() ? store::EventMaker() : MakerOf(event, CauseOf(exchange_));
+    return event.empty() ? store::EventMaker() : MakerOf(event, CauseOf(exchange_), account_id_);
   }
 
   // One for each destination.
@@ -146,22 +160,24 @@ class NotifyingStore final : public s3::PassingStore {
   }
 
   const s3::Exchange& exchange_;
+  const std::string account_id_;
 };
 
 class Notifier final : public s3::Filter {
  public:
   s3::FilterStatus OnRequest(s3::Exchange& exchange) override {
-    if (IsReported(exchange)) s3::WrapStore<NotifyingStore>(exchange, std::as_const(exchange));
-    return s3::FilterStatus::kContinue;
-  }
-
- private:
-  static bool IsReported(const s3::Exchange& exchange) {
-    if (!exchange.space || !exchange.space->store) return false;
-    if (exchange.operation == kPutNotification) return true;
-    if (EventOf(exchange.operation).empty()) return false;
+    if (!exchange.space || !exchange.space->store) return s3::FilterStatus::kContinue;
+    const bool configures = exchange.operation == kPutNotification;
+    if (!configures && EventOf(exchange.operation).empty()) return s3::FilterStatus::kContinue;
     const auto bucket = exchange.space->store->FindBucket(exchange.target.bucket);
-    return bucket.ok() && NotificationRules::Of(**bucket) != nullptr;
+    if (!bucket.ok()) return s3::FilterStatus::kContinue;
+    const NotificationRules* const rules = NotificationRules::Of(**bucket);
+    if (!configures && rules == nullptr) return s3::FilterStatus::kContinue;
+    const bool bridged = rules != nullptr && rules->event_bridge();
+    s3::WrapStore<NotifyingStore>(
+        exchange, std::as_const(exchange),
+        bridged ? AccountOf(**bucket, exchange.space->owners) : std::string());
+    return s3::FilterStatus::kContinue;
   }
 };
 
@@ -169,9 +185,12 @@ class Notifier final : public s3::Filter {
 
 std::unique_ptr<s3::Filter> MakeNotifier() { return std::make_unique<Notifier>(); }
 
-store::EventMaker LifecycleEvents(const store::BucketRecord& bucket, std::string_view name) {
+store::EventMaker LifecycleEvents(const store::BucketRecord& bucket, std::string_view name,
+                                  const s3::OwnerDirectory* owners) {
   if (NotificationRules::Of(bucket) == nullptr) return {};
-  return MakerOf(name, {std::string(kS3), std::string(kS3), {}, {}, {}});
+  Cause cause;
+  cause.principal_id = cause.source_ip = cause.requester = kS3;
+  return MakerOf(name, std::move(cause), AccountOf(bucket, owners));
 }
 
 }  // namespace penstock::emulator::events

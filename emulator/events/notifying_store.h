@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "emulator/s3/core/exchange.h"
 #include "emulator/s3/core/filter_chain.h"
 #include "emulator/store/store.h"
 
@@ -17,7 +18,9 @@ std::unique_ptr<s3::Filter> MakeNotifier();
 
 // The events of a lifecycle run. `name`: "LifecycleTransition". Empty: the bucket has no rules. For
 // deletions without the kind: "LifecycleExpiration:" is completed by what the deletion did.
-store::EventMaker LifecycleEvents(const store::BucketRecord& bucket, std::string_view name);
+// `owners`: for the account of EventBridge; may be null.
+store::EventMaker LifecycleEvents(const store::BucketRecord& bucket, std::string_view name,
+                                  const s3::OwnerDirectory* owners);
 
 }  // namespace penstock::emulator::events
 

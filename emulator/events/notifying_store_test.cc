@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ std::vector<store::Event> Make(const store::BucketRecord& bucket, std::string_vi
                                bool created_marker) {
   store::ObjectRecord version;
   version.key = ObjectKey("k");
-  return LifecycleEvents(bucket, name)(
+  return LifecycleEvents(bucket, name, nullptr)(
       {.bucket = bucket, .version = version, .created_marker = created_marker, .sequence = 1});
 }
 
@@ -44,15 +45,39 @@ TEST(NotifyingStoreTest, TheOutcomeCompletesTheNameOfADeletion) {
 }
 
 TEST(NotifyingStoreTest, WithoutRulesThereIsNothingToCall) {
-  EXPECT_FALSE(LifecycleEvents(store::BucketRecord(), "LifecycleTransition"));
+  EXPECT_FALSE(LifecycleEvents(store::BucketRecord(), "LifecycleTransition", nullptr));
 }
 
 TEST(NotifyingStoreTest, AConfigurationThatIsRemovedMeanwhileHasNoEvents) {
   const store::BucketRecord bucket = BucketWith("s3:LifecycleTransition");
-  const store::EventMaker maker = LifecycleEvents(bucket, "LifecycleTransition");
+  const store::EventMaker maker = LifecycleEvents(bucket, "LifecycleTransition", nullptr);
   const store::BucketRecord later;
   const store::ObjectRecord version;
   EXPECT_TRUE(maker({.bucket = later, .version = version}).empty());
+}
+
+TEST(NotifyingStoreTest, EventBridgeReceivesEveryEventOfTheBucket) {
+  class Owners final : public s3::OwnerDirectory {
+   public:
+    std::optional<s3::Owner> FindOwner(std::string_view id) const override {
+      return s3::Owner{std::string(id), "name", "111122223333"};
+    }
+  };
+  const Owners owners;
+  store::BucketRecord bucket = BucketWith("s3:ObjectAcl:Put");
+  bucket.region = "us-east-1";
+  bucket.configuration.front().second.insert(std::string("<NotificationConfiguration>").size(),
+                                             "<EventBridgeConfiguration/>");
+  store::ObjectRecord version;
+  version.key = ObjectKey("k");
+  const auto made = LifecycleEvents(bucket, "LifecycleTransition",
+                                    &owners)({.bucket = bucket, .version = version, .sequence = 1});
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_EQ(made[0].destination, "arn:aws:events:us-east-1:111122223333:event-bus/default");
+  const Json message = Json::parse(made[0].message);
+  EXPECT_EQ(message["detail-type"], "Object Storage Class Changed");
+  EXPECT_EQ(message["account"], "111122223333");
+  EXPECT_EQ(message["detail"]["requester"], "s3.amazonaws.com");
 }
 
 }  // namespace

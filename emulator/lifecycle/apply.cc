@@ -48,8 +48,13 @@ Outcome OutcomeOf(const Result<T>& result) {
 class Applier {
  public:
   Applier(store::Store& store, const store::BucketPtr& bucket, WallTime now,
-          std::span<Action> actions)
-      : store_(store), bucket_(*bucket), now_(now), actions_(actions), outcomes_(actions.size()) {}
+          std::span<Action> actions, const s3::OwnerDirectory* owners)
+      : store_(store),
+        bucket_(*bucket),
+        now_(now),
+        actions_(actions),
+        owners_(owners),
+        outcomes_(actions.size()) {}
 
   std::vector<Outcome> Run() {
     ApplyTransitions();
@@ -89,7 +94,7 @@ class Applier {
       return kind == ActionKind::kTransition || kind == ActionKind::kTransitionNoncurrent;
     };
     InCommits(is_transition, [this](const std::vector<std::size_t>& places) {
-      const auto transition = events::LifecycleEvents(bucket_, "LifecycleTransition");
+      const auto transition = events::LifecycleEvents(bucket_, "LifecycleTransition", owners_);
       std::vector<store::StorageClassChange> changes;
       changes.reserve(places.size());
       for (const std::size_t place : places) {
@@ -186,7 +191,7 @@ class Applier {
   }
 
   store::EventMaker ExpirationEvents() const {
-    return events::LifecycleEvents(bucket_, "LifecycleExpiration:");
+    return events::LifecycleEvents(bucket_, "LifecycleExpiration:", owners_);
   }
 
   Outcome ChangeRestore(const Action& action) {
@@ -204,22 +209,23 @@ class Applier {
           s3::ReplaceRestore(restore, attributes);
           return Ok();
         },
-        events::LifecycleEvents(bucket_,
-                                completes ? "ObjectRestore:Completed" : "ObjectRestore:Delete")));
+        events::LifecycleEvents(
+            bucket_, completes ? "ObjectRestore:Completed" : "ObjectRestore:Delete", owners_)));
   }
 
   store::Store& store_;
   const store::BucketRecord& bucket_;
   const WallTime now_;
   const std::span<Action> actions_;
+  const s3::OwnerDirectory* const owners_;
   std::vector<Outcome> outcomes_;
 };
 
 }  // namespace
 
 std::vector<Outcome> Apply(store::Store& store, const store::BucketPtr& bucket, WallTime now,
-                           std::span<Action> actions) {
-  return Applier(store, bucket, now, actions).Run();
+                           std::span<Action> actions, const s3::OwnerDirectory* owners) {
+  return Applier(store, bucket, now, actions, owners).Run();
 }
 
 }  // namespace penstock::emulator::lifecycle

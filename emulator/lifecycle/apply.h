@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emulator/lifecycle/action.h"
+#include "emulator/s3/core/exchange.h"
 #include "emulator/store/store.h"
 #include "penstock/base/result.h"
 
@@ -30,9 +31,10 @@ struct Outcome {
 // Applies the actions of one bucket in commits of bounded size. Each commit is atomic and durable
 // like that of a request. Its transaction compares every version with the plan, so that a newer
 // write is never deleted. Sets the kind of an action to what happened: a bucket may have got
-// versions since the plan. Returns the outcomes in the order of the actions.
+// versions since the plan. Returns the outcomes in the order of the actions. `owners`: as in
+// RunOptions.
 std::vector<Outcome> Apply(store::Store& store, const store::BucketPtr& bucket, WallTime now,
-                           std::span<Action> actions);
+                           std::span<Action> actions, const s3::OwnerDirectory* owners = nullptr);
 
 }  // namespace penstock::emulator::lifecycle
 

@@ -109,7 +109,8 @@ class BucketRun {
       for (const Action& action : actions) account_.Add(bucket_->name.value, action, {});
       return;
     }
-    const std::vector<Outcome> outcomes = Apply(store_, bucket_, options_.now, actions);
+    const std::vector<Outcome> outcomes =
+        Apply(store_, bucket_, options_.now, actions, options_.owners);
     for (std::size_t i = 0; i < actions.size(); ++i)
       account_.Add(bucket_->name.value, actions[i], outcomes[i]);
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "emulator/lifecycle/account.h"
+#include "emulator/s3/core/exchange.h"
 #include "emulator/store/store.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
@@ -23,6 +24,7 @@ struct RunOptions {
   RunMode mode = RunMode::kApply;
   // Whether to end early; called between two pages of 1000 versions.
   std::function<bool()> cancelled;
+  const s3::OwnerDirectory* owners = nullptr;  // For events to EventBridge. Null: unknown accounts.
 };
 
 // Examines the buckets that have lifecycle rules or restored objects, page by page, so that

@@ -55,6 +55,8 @@ def test_a_kill_loses_no_event_and_makes_none_up(tmp_path: Path, seed: int) -> N
         threads = [threading.Thread(target=write_until_killed, args=(server, number, acknowledged)) for number in range(4)]
         for thread in threads:
             thread.start()
+        while not acknowledged:
+            requests.expect(200, "GET", "/watched?max-keys=1")
         for _ in range(random_.randrange(5, 60)):
             requests.expect(200, "GET", "/watched?max-keys=1")
         server.kill()

@@ -24,7 +24,7 @@ def test_the_page_has_the_current_table() -> None:
 
 
 def test_every_python_argument_is_an_option() -> None:
-    names = {option.name.replace("-", "_") for option in options(help_text())} | {"access_keys"}
+    names = {option.name.replace("-", "_") for option in options(help_text())} | {"access_keys", "event_sinks"}
     assert inspect.signature(Emulator).parameters.keys() - names == set()
 
 

@@ -301,7 +301,8 @@ Result<lifecycle::Account> NamespaceStore::RunLifecycle(const std::string& bucke
   const auto begin = [&] {
     const WallTime now = clock_->Now();
     if (bucket.empty()) schedule_.Begin(now);
-    return lifecycle::RunOptions{.now = now, .bucket = bucket, .cancelled = ended};
+    return lifecycle::RunOptions{
+        .now = now, .bucket = bucket, .cancelled = ended, .owners = options_.owners};
   };
   return lifecycle_.RunAndTake(*space->store, begin);
 }
@@ -320,7 +321,7 @@ void NamespaceStore::RunDue(const std::function<bool()>& cancelled) {
     const ClockState clock = clock_->State();
     if (schedule_.UntilRun(clock) != std::chrono::nanoseconds(0)) return std::nullopt;
     schedule_.Begin(clock.now);
-    return lifecycle::RunOptions{.now = clock.now, .cancelled = ended};
+    return lifecycle::RunOptions{.now = clock.now, .cancelled = ended, .owners = options_.owners};
   };
   const auto done = lifecycle_.Run(*space->store, begin);
   if (!done.ok() && done.error().kind != ErrorKind::kCancelled) run_failed.Report(done.error());

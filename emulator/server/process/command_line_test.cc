@@ -289,6 +289,9 @@ TEST(CommandLineTest, MotoResetDefaultDependsOnTheAddress) {
   EXPECT_EQ(Parse({"--moto-reset", "on"})->options.moto_reset, true);
   EXPECT_EQ(Parse({"--moto-reset", "off"})->options.moto_reset, false);
   EXPECT_FALSE(Parse({"--moto-reset", "maybe"}).ok());
+  EXPECT_EQ(
+      Parse({"--event-sink", "arn:a=file:/a", "--event-sink", "*=file:/b"})->options.event_sinks,
+      (std::vector<std::string>{"arn:a=file:/a", "*=file:/b"}));
   EXPECT_EQ(Parse({"--admin-allow-host", "a", "--admin-allow-host", "b"})
                 ->options.admin_allowed_hosts.size(),
             2u);

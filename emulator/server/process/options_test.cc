@@ -133,5 +133,11 @@ TEST(EndpointUrlTest, ReturnsAnAddressThatClientsCanReach) {
   EXPECT_EQ(EndpointUrl("http", "::", 80), "http://[::1]:80");
 }
 
+TEST(OptionsTest, EventSinksAreChecked) {
+  EXPECT_EQ(Complaint({.event_sinks = {"arn:a=file:/a", "*=http://127.0.0.1:8000/"}}), "");
+  EXPECT_NE(Complaint({.event_sinks = {"queue=file:/a"}}).find("event sink 'queue'"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::server

@@ -162,6 +162,29 @@ def test_events_outlive_the_emulator_until_they_are_delivered(tmp_path: Path) ->
         assert [int(request.headers["x-penstock-event"]) for request in requests] == expected
 
 
+def test_event_bridge_receives_its_own_structure() -> None:
+    with receiving() as receiver, Emulator(event_sinks={"arn:aws:events:*": receiver.url()}) as emulator:
+        client = boto_of(emulator)
+        client.create_bucket(Bucket="bridged")
+        client.put_bucket_notification_configuration(Bucket="bridged", NotificationConfiguration={"EventBridgeConfiguration": {}})
+        assert client.get_bucket_notification_configuration(Bucket="bridged")["EventBridgeConfiguration"] == {}
+        put = client.put_object(Bucket="bridged", Key="a key/ä", Body=b"12345")
+        client.delete_object(Bucket="bridged", Key="a key/ä")
+        requests = receiver.take(2)
+    created, deleted = (request.message for request in requests)
+    # EventBridge's rules for S3 match these members.
+    assert (created["source"], created["detail-type"]) == ("aws.s3", "Object Created")
+    assert created["resources"] == ["arn:aws:s3:::bridged"]
+    assert created["detail"]["bucket"] == {"name": "bridged"}
+    assert created["detail"]["reason"] == "PutObject"
+    assert created["detail"]["requester"] == created["account"]
+    assert created["detail"]["request-id"] == put["ResponseMetadata"]["RequestId"]
+    thing = created["detail"]["object"]
+    assert (thing["key"], thing["size"], thing["etag"]) == ("a key/ä", 5, put["ETag"].strip('"'))
+    assert (deleted["detail-type"], deleted["detail"]["deletion-type"]) == ("Object Deleted", "Permanently Deleted")
+    assert requests[0].headers["x-penstock-destination"] == f"arn:aws:events:us-east-1:{created['account']}:event-bus/default"
+
+
 def test_bad_event_sinks_are_refused(tmp_path: Path) -> None:
     for sinks, message in (
         ({"queue": "file:/a"}, "event sink 'queue': expected an ARN"),

@@ -151,3 +151,15 @@ def test_an_object_checksum_that_does_not_fit_the_upload_is_a_bad_digest(boto: A
         complete(boto, bucket, {"UploadId": "unknown"})
     assert unknown.value.response["Error"]["Code"] == "NoSuchUpload"
     assert complete(boto, bucket, upload, **parts, ChecksumCRC32=crc32, ChecksumType="FULL_OBJECT")["ChecksumCRC32"] == crc32
+
+
+def test_a_presigned_query_skips_the_test_event(plain_s3: SimpleNamespace, bucket: str) -> None:
+    document = (
+        b"<NotificationConfiguration><QueueConfiguration><Queue>arn:aws:sqs:us-east-1:111122223333:q</Queue>"
+        b"<Event>s3:ObjectCreated:*</Event></QueueConfiguration></NotificationConfiguration>"
+    )
+    plain_s3.emulator.remove_events()
+    for header, events in ({"x-amz-skip-destination-validation": "true"}, 0), ({}, 1):
+        query = {"notification": "", **header}
+        assert send("PUT", signed_url(plain_s3, "PUT", f"/{bucket}", query), document) == 200
+        assert len(plain_s3.emulator.events()) == events
