@@ -6,6 +6,7 @@
 #include "emulator/identity/tokens/web_token.h"
 #include "emulator/identity/users_document.h"
 #include "emulator/json/json_tree.h"
+#include "emulator/s3/protocol/tags.h"
 
 namespace penstock::emulator::identity {
 namespace {
@@ -16,6 +17,8 @@ constexpr std::size_t kMaxUserInlineBytes = 2048;
 constexpr std::size_t kMaxGroupInlineBytes = 5120;
 constexpr std::size_t kMaxRoleInlineBytes = 10240;
 constexpr std::size_t kMaxTrustBytes = 4096;  // with the quota raised, as AWS does on request
+// IAM User Guide, "Tags for AWS Identity and Access Management resources".
+constexpr std::size_t kMaxTags = 50;
 constexpr std::uint64_t kMinSessionSeconds = 3600;
 constexpr std::uint64_t kMaxSessionSeconds = 43200;
 constexpr std::string_view kScheme = "https://";
@@ -107,6 +110,30 @@ Result<void> ReadBoundary(const JsonFields& fields, Attachments& policies) {
   if (!fields.Has("permissions_boundary")) return Ok();
   PENSTOCK_ASSIGN(policies.permissions_boundary, fields.RequiredText("permissions_boundary"));
   return Ok();
+}
+
+Result<Tags> ReadTags(const JsonFields& fields) {
+  Tags tags;
+  const Json* const json = fields.Find("tags");
+  if (json == nullptr) return tags;
+  const std::string place = fields.Place("tags");
+  if (!json->is_object()) return FieldError(place, "must be an object of keys and values");
+  if (json->size() > kMaxTags) {
+    return FieldError(place, "has " + std::to_string(json->size()) + " tags; the limit is " +
+                                 std::to_string(kMaxTags));
+  }
+  for (const auto& [key, value] : json->items()) {
+    if (key.empty() || s3::CountCharacters(key) > s3::kMaxTagKeyCharacters || !value.is_string() ||
+        s3::CountCharacters(value.get<std::string>()) > s3::kMaxTagValueCharacters) {
+      return FieldError(place, "invalid tag '" + key +
+                                   "': expected a key of 1 to 128 characters and a string of up to "
+                                   "256 characters");
+    }
+    if (s3::FindTag(tags, key))
+      return FieldError(place, "tag '" + key + "' is given twice; case does not count");
+    tags.emplace_back(key, value.get<std::string>());
+  }
+  return tags;
 }
 
 template <class Entity>
@@ -207,12 +234,13 @@ Result<void> ReadRole(const Json& json, const std::string& place, AccountAccess&
   PENSTOCK_ASSIGN(
       const JsonFields fields,
       JsonFields::Read(json, place,
-                       {"name", "path", "trust_policy", "max_session_duration", "inline_policies",
-                        "attached_policies", "permissions_boundary", "namespace",
+                       {"name", "path", "tags", "trust_policy", "max_session_duration",
+                        "inline_policies", "attached_policies", "permissions_boundary", "namespace",
                         "instance_profile", "container", "container_token"}));
   Role role;
   role.json = Text(json);
   PENSTOCK_ASSIGN(role.name, ReadName(fields));
+  PENSTOCK_ASSIGN(role.tags, ReadTags(fields));
   PENSTOCK_ASSIGN(role.path, ReadPath(fields));
   PENSTOCK_ASSIGN(role.trust_policy,
                   ReadDocument(fields, "trust_policy", policy::ParseTrustPolicy, kMaxTrustBytes));
@@ -251,15 +279,17 @@ Result<void> ReadTokenProvider(const Json& json, const std::string& place, Accou
 }
 
 Result<void> ReadUserAccess(const Json& json, const std::string& place, AccountAccess& access) {
-  PENSTOCK_ASSIGN(const JsonFields fields,
-                  JsonFields::Read(json, place,
-                                   {"name", "path", "access_keys", "groups", "inline_policies",
-                                    "attached_policies", "permissions_boundary"}));
+  PENSTOCK_ASSIGN(
+      const JsonFields fields,
+      JsonFields::Read(json, place,
+                       {"name", "path", "tags", "access_keys", "groups", "inline_policies",
+                        "attached_policies", "permissions_boundary"}));
   JsonTree tree(json);
   Json& own = tree.root();
   own.erase("access_keys");
-  AccountUser user{.json = Text(own), .path = {}, .groups = {}, .policies = {}};
+  AccountUser user{.json = Text(own), .path = {}, .tags = {}, .groups = {}, .policies = {}};
   PENSTOCK_ASSIGN(const std::string name, ReadName(fields));
+  PENSTOCK_ASSIGN(user.tags, ReadTags(fields));
   PENSTOCK_ASSIGN(user.path, ReadPath(fields));
   PENSTOCK_ASSIGN(user.groups, ReadTexts(fields, "groups"));
   PENSTOCK_ASSIGN(user.policies, ReadAttachments(fields, kMaxUserInlineBytes));

@@ -22,13 +22,36 @@ std::string RoleWith(const std::string& members) {
                  members + "}]");
 }
 
+TEST(AccessReaderTest, TagsAreChecked) {
+  const auto problem = [](const std::string& tags) {
+    return ParseUsers(RoleWith(R"(, "tags": )" + tags)).error().message;
+  };
+  EXPECT_EQ(
+      ParseUsers(RoleWith(R"(, "tags": {"team": "red"})"))->access.front().roles.at("trainer").tags,
+      (Tags{{"team", "red"}}));
+  EXPECT_EQ(problem("[]"), "accounts[0].roles[0].tags: must be an object of keys and values");
+  EXPECT_EQ(
+      problem(R"({"": "x"})"),
+      "accounts[0].roles[0].tags: invalid tag '': expected a key of 1 to 128 characters and a "
+      "string of up to 256 characters");
+  EXPECT_NE(problem(R"({"a": 1})").find("invalid tag 'a'"), std::string::npos);
+  EXPECT_NE(problem(R"({"a": ")" + std::string(257, 'x') + "\"}").find("invalid tag 'a'"),
+            std::string::npos);
+  EXPECT_EQ(problem(R"({"team": "a", "Team": "b"})"),
+            "accounts[0].roles[0].tags: tag 'Team' is given twice; case does not count");
+  std::string many = "{";
+  for (int i = 0; i < 51; ++i) many += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":\"\"";
+  EXPECT_EQ(problem(many + "}"), "accounts[0].roles[0].tags: has 51 tags; the limit is 50");
+}
+
 TEST(AccessReaderTest, ReadsEveryKindOfEntity) {
   const auto users = ParseUsers(Account(
       R"("managed_policies": [{"name": "read", "path": "/team/", "document": )" +
       std::string(kAllow) +
       R"(}], "groups": [{"name": "ml", "attached_policies": ["arn:aws:iam::aws:policy/AmazonS3FullAccess"]}],
          "users": [{"name": "ann", "groups": ["ml"], "access_keys": [
-             {"access_key_id": "ANN", "secret_access_key": "hush"}]}, {"name": "bob"}],
+             {"access_key_id": "ANN", "secret_access_key": "hush"}]}, {"name": "bob"},
+             {"name": "eve", "tags": {"team": "red", "cost": ""}}],
          "roles": [{"name": "trainer", "max_session_duration": 7200, "instance_profile": true,
              "container": true, "container_token": "hush", "namespace": "suite", "trust_policy": )" +
       kTrust + "}]"));
@@ -40,6 +63,7 @@ TEST(AccessReaderTest, ReadsEveryKindOfEntity) {
   EXPECT_EQ(access.groups.at("ml").policies.attached_policies.size(), 1u);
   EXPECT_EQ(access.users.at("ann").groups, std::vector<std::string>{"ml"});
   EXPECT_FALSE(access.users.contains("bob")) << "it has neither groups nor policies";
+  EXPECT_EQ(access.users.at("eve").tags, (Tags{{"team", "red"}, {"cost", ""}}));
   const Role& role = access.roles.at("trainer");
   EXPECT_EQ(role.max_session_duration, std::chrono::hours(2));
   EXPECT_TRUE(role.instance_profile && role.container);

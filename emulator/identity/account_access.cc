@@ -176,6 +176,7 @@ std::shared_ptr<const policy::PrincipalPolicies> PoliciesOfUser(const AccountAcc
       AddPolicies(*access, "group/" + name, group->second.policies, *policies);
   }
   SetBoundary(*access, found->second.policies, *policies);
+  policies->tags = found->second.tags;
   return policies;
 }
 
@@ -184,6 +185,7 @@ std::shared_ptr<const policy::PrincipalPolicies> PoliciesOfRole(
   auto policies = std::make_shared<policy::PrincipalPolicies>();
   AddPolicies(access, "role/" + role.name, role.policies, *policies);
   SetBoundary(access, role.policies, *policies);
+  policies->tags = role.tags;
   if (session.empty()) return policies;
   // AWS treats the session policies of a request as one.
   auto joined = std::make_shared<policy::Document>();

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "emulator/identity/tokens/web_token.h"
@@ -39,9 +40,12 @@ struct Group {
   Attachments policies;
 };
 
+using Tags = std::vector<std::pair<std::string, std::string>>;
+
 struct AccountUser {
   std::string json;
   std::string path = "/";
+  Tags tags;
   std::vector<std::string> groups;
   Attachments policies;
 };
@@ -50,6 +54,7 @@ struct Role {
   std::string json;
   std::string name;
   std::string path = "/";
+  Tags tags;
   DocumentPtr trust_policy;
   std::chrono::seconds max_session_duration{3600};
   Attachments policies;

@@ -83,6 +83,8 @@ std::shared_ptr<Identities::Entry> Identities::EntryOf(const SessionRecord& sess
   identity.account_id = session.account_id;
   identity.arn = session.arn;
   identity.user_name = session.user_name;
+  identity.temporary = true;
+  identity.issued = session.issued;
   for (const std::string& policy : session.policies) {
     // A policy that this build cannot read allows nothing.
     auto parsed = policy::ParseIdentityPolicy(policy);
@@ -135,11 +137,11 @@ std::optional<s3::Identity> Identities::FindPrincipal(std::string_view name) con
   for (const auto& [id, entry] : tables_.keys) {
     if (entry->identity.arn == name) return entry->identity;
   }
-  // Of several sessions of one name, the one that expires last counts.
+  // Of several sessions of one name, the newest counts.
   const Entry* newest = nullptr;
   for (const auto& [id, entry] : tables_.sessions) {
     if (!entry->role.empty() && entry->identity.arn == name &&
-        (newest == nullptr || newest->expires < entry->expires))
+        (newest == nullptr || newest->identity.issued < entry->identity.issued))
       newest = entry.get();
   }
   if (newest != nullptr) return newest->identity;
@@ -159,6 +161,7 @@ std::optional<s3::Identity> Identities::WithoutKey(const s3::Owner& account,
   SetUserId(entry->identity, described->role);
   s3::Identity identity = Updated(*entry, account, &access)->identity;
   identity.access_key_id = arn;  // Not anonymous.
+  identity.temporary = !described->role.empty();
   return identity;
 }
 
@@ -196,6 +199,7 @@ Result<SessionRecord> Identities::AddSession(SessionRecord session, WallTime now
   session.access_key_id = NewSessionKeyId();
   session.secret_access_key = RandomText(30);
   session.session_token = RandomText(240);
+  session.issued = now;
   const std::shared_ptr<Entry> entry = EntryOf(session);
   SetUserId(entry->identity, session.role);
   PENSTOCK_ASSIGN(entry->selects, spaces_.find(session.name_space));

@@ -101,9 +101,9 @@ TEST_F(SessionsTest, PrincipalsAreFoundWithoutKeys) {
   ASSERT_TRUE(identities_
                   .Add(ParseUsers(R"({"accounts": [{"account_id": "111122223333",
       "users": [
-        {"name": "ann", "path": "/ml/", "groups": []},
+        {"name": "ann", "tags": {"team": "red"}, "path": "/ml/"},
         {"name": "key", "access_keys": [{"access_key_id": "KEY", "secret_access_key": "s"}]}],
-      "roles": [{"name": "trainer", "path": "/ml/", "trust_policy": {"Statement":
+      "roles": [{"name": "trainer", "path": "/ml/", "tags": {"team": "blue"}, "trust_policy": {"Statement":
         {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": "*"}}}]}]})")
                            .value())
                   .ok());
@@ -118,13 +118,16 @@ TEST_F(SessionsTest, PrincipalsAreFoundWithoutKeys) {
   EXPECT_EQ(arn(iam + "root"), iam + "root");
   const auto ann = identities_.FindPrincipal(iam + "user/ml/ann");
   ASSERT_TRUE(ann.has_value());
-  EXPECT_FALSE(ann->anonymous());
+  EXPECT_FALSE(ann->anonymous() || ann->temporary);
+  EXPECT_EQ(ann->policies->tags.front().second, "red");
   EXPECT_EQ(ann->owner_id, identities_.FindPrincipal("KEY")->owner_id);
   const auto role = identities_.FindPrincipal(iam + "role/ml/trainer");
   ASSERT_TRUE(role.has_value());
   EXPECT_EQ(role->arn, sts + "assumed-role/trainer/explain");
   EXPECT_EQ(role->role_arn, iam + "role/ml/trainer");
   EXPECT_EQ(role->user_id, RoleId("111122223333", "trainer") + ":explain");
+  EXPECT_TRUE(role->temporary);
+  EXPECT_EQ(role->policies->tags.front().second, "blue");
   EXPECT_EQ(arn(sts + "assumed-role/trainer/any"), sts + "assumed-role/trainer/any");
   for (const std::string& unknown :
        {std::string(), std::string("NOKEY"), iam + "user/ann", iam + "user/ml/bob",
@@ -134,7 +137,7 @@ TEST_F(SessionsTest, PrincipalsAreFoundWithoutKeys) {
     EXPECT_EQ(arn(unknown), "none") << unknown;
 }
 
-// Session policies are those of the session with that ARN that expires last.
+// Session policies are those of the newest session with that ARN.
 TEST_F(SessionsTest, PrincipalsOfSessionsHaveTheirPolicies) {
   ASSERT_TRUE(identities_.Add(ParseUsers(kStsUsers).value()).ok());
   const std::string key = Start(identities_)->access_key_id;
@@ -143,7 +146,7 @@ TEST_F(SessionsTest, PrincipalsOfSessionsHaveTheirPolicies) {
   EXPECT_FALSE(identities_.FindPrincipal(arn)->policies->session.has_value());
   ASSERT_TRUE(
       identities_
-          .AddSession({.expires = clock_.Now() + std::chrono::hours(2),
+          .AddSession({.expires = clock_.Now() + std::chrono::hours(1),
                        .account_id = "111122223333",
                        .role = "trainer",
                        .arn = arn,
@@ -151,9 +154,11 @@ TEST_F(SessionsTest, PrincipalsOfSessionsHaveTheirPolicies) {
                        .name_space = "default",
                        .policies = {R"({"Statement": {"Effect": "Allow", "Action": "s3:GetObject",
                                                       "Resource": "*"}})"}},
-                      clock_.Now())
+                      clock_.Now() + std::chrono::seconds(1))
           .ok());
-  EXPECT_TRUE(identities_.FindPrincipal(arn)->policies->session.has_value());
+  const auto newest = identities_.FindPrincipal(arn);
+  EXPECT_TRUE(newest->policies->session.has_value());
+  EXPECT_EQ(newest->issued, clock_.Now() + std::chrono::seconds(1));
 }
 
 TEST_F(SessionsTest, EndWithTheirNamespace) {

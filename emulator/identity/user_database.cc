@@ -42,7 +42,7 @@ CREATE TABLE roots(
   display_name TEXT NOT NULL);
 )sql";
 
-// Since version 4. `document`: the entity's object of a users document.
+// Since version 4; `issued` since version 5. `document`: the entity's object of a users document.
 constexpr char kAccessTables[] = R"sql(
 CREATE TABLE access(
   account_id TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, document TEXT NOT NULL,
@@ -50,7 +50,7 @@ CREATE TABLE access(
 CREATE TABLE sessions(
   access_key_id TEXT PRIMARY KEY, secret_access_key TEXT NOT NULL, session_token TEXT NOT NULL, expires INTEGER NOT NULL,
   account_id TEXT NOT NULL, role TEXT NOT NULL, arn TEXT NOT NULL, user_name TEXT NOT NULL, namespace TEXT NOT NULL,
-  policies TEXT NOT NULL) WITHOUT ROWID;
+  policies TEXT NOT NULL, issued INTEGER) WITHOUT ROWID;
 )sql";
 
 std::string SetVersion() { return "PRAGMA user_version=" + std::to_string(kUserDatabaseVersion); }
@@ -112,8 +112,9 @@ Result<void> PrepareTables(Connection& connection, const std::string& directory)
   if (version == kUserDatabaseVersion) return Ok();
   if (version > 0) {
     if (version < 3) PENSTOCK_TRY(connection.AddPageChecksums());
-    return connection.Execute("BEGIN IMMEDIATE;" + std::string(kAccessTables) + SetVersion() +
-                              ";COMMIT;");
+    const char* const change =
+        version < 4 ? kAccessTables : "ALTER TABLE sessions ADD COLUMN issued INTEGER;";
+    return connection.Execute("BEGIN IMMEDIATE;" + std::string(change) + SetVersion() + ";COMMIT;");
   }
   Query query(connection, "SELECT count(*) FROM sqlite_schema");
   PENSTOCK_TRY(query.Step());
@@ -172,17 +173,21 @@ Result<void> PutAccess(Connection& connection, const AccountAccess& access) {
 }
 
 Result<void> PutSession(Connection& connection, const SessionRecord& session) {
-  const JsonTree policies((Json(session.policies)));
-  Query query(connection, "INSERT OR REPLACE INTO sessions VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const std::string policies = JsonTree(Json(session.policies)).root().dump();
+  Query query(connection,
+              "INSERT OR REPLACE INTO sessions VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   query.BindText(session.access_key_id)
       .BindText(session.secret_access_key)
       .BindText(session.session_token)
       .Bind(store::ToNanoseconds(session.expires));
   query.BindText(session.account_id).BindText(session.role).BindText(session.arn);
-  return query.BindText(session.user_name)
-      .BindText(session.name_space)
-      .BindText(policies.root().dump())
-      .Run();
+  query.BindText(session.user_name).BindText(session.name_space).BindText(policies);
+  if (session.issued) {
+    query.Bind(store::ToNanoseconds(*session.issued));
+  } else {
+    query.BindNull();
+  }
+  return query.Run();
 }
 
 KeyRecord ReadKey(const Query& row, const std::map<std::string, s3::Owner>& accounts) {
@@ -200,6 +205,7 @@ KeyRecord ReadKey(const Query& row, const std::map<std::string, s3::Owner>& acco
     key.user.identity.user_id = UniqueId("AIDA", key.user.identity.arn);
   key.user.secret_access_key = row.Text(4);
   key.user.session_token = row.Text(5);
+  key.user.identity.temporary = !key.user.session_token.empty();
   if (!row.IsNull(6)) key.user.expires = store::FromNanoseconds(row.Int(6));
   key.user.active = row.Int(7) != 0;
   key.name_space = row.Text(8);
@@ -316,7 +322,7 @@ Result<void> UserDatabase::ReadAccess(UsersDocument& users) {
 Result<void> UserDatabase::ReadSessions(UsersDocument& users) {
   Query row(*connection_,
             "SELECT access_key_id, secret_access_key, session_token, expires, account_id, role, "
-            "arn, user_name, namespace, policies FROM sessions ORDER BY access_key_id");
+            "arn, user_name, namespace, policies, issued FROM sessions ORDER BY access_key_id");
   for (;;) {
     PENSTOCK_ASSIGN(const bool found, row.Step());
     if (!found) return Ok();
@@ -330,6 +336,7 @@ Result<void> UserDatabase::ReadSessions(UsersDocument& users) {
                           .user_name = row.Text(7),
                           .name_space = row.Text(8),
                           .policies = {}};
+    if (!row.IsNull(10)) session.issued = store::FromNanoseconds(row.Int(10));
     PENSTOCK_ASSIGN(const JsonTree policies, ParseJsonTree(row.Text(9)));
     for (const Json& policy : policies.root())
       session.policies.push_back(policy.is_string() ? policy.get<std::string>() : std::string());

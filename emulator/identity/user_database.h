@@ -25,8 +25,8 @@ namespace penstock::emulator::identity {
 inline constexpr std::string_view kUserDatabaseFile = "users.db";
 inline constexpr std::string_view kUserDatabaseRecord = "created-users";
 // 2: pages have checksums; 3: new databases have a store id (page_checksums.h); 4: users, groups,
-// roles and policies, and sessions of STS
-inline constexpr int kUserDatabaseVersion = 4;
+// roles and policies, and sessions of STS; 5: when a session was issued
+inline constexpr int kUserDatabaseVersion = 5;
 
 // The account whose root is an access key from the command line.
 struct RootAccount {

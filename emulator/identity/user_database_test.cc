@@ -212,6 +212,7 @@ SessionRecord Session() {
           .secret_access_key = "s",
           .session_token = "t",
           .expires = WallTime(std::chrono::seconds(1'900'000'000)),
+          .issued = WallTime(std::chrono::seconds(1'899'996'400)),
           .account_id = "111122223333",
           .role = "r",
           .arn = "arn:aws:sts::111122223333:assumed-role/r/s",
@@ -234,6 +235,25 @@ TEST_F(UserDatabaseTest, VersionThreeIsUpgraded) {
   EXPECT_EQ(kept->Read()->access.size(), 1u);
 }
 
+TEST_F(UserDatabaseTest, VersionFourIsUpgraded) {
+  UsersDocument users = ParseUsers(kRoles).value();
+  users.sessions.push_back(Session());
+  ASSERT_TRUE(Open()->Put(users).ok());
+  ASSERT_TRUE(store::Connection::Open(folder_.path() + "/users.db")
+                  .value()
+                  ->Execute("ALTER TABLE sessions DROP COLUMN issued; PRAGMA user_version=4")
+                  .ok());
+  const auto kept = Open();
+  const auto read = kept->Read();
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->sessions.size(), 1u);
+  EXPECT_EQ(read->sessions.front().session_token, "t");
+  EXPECT_FALSE(read->sessions.front().issued.has_value());
+  users.sessions.front().access_key_id = "ASIA2";
+  ASSERT_TRUE(kept->Put(users).ok());
+  EXPECT_EQ(kept->Read()->sessions.back().issued, Session().issued);
+}
+
 TEST_F(UserDatabaseTest, StoresRolesAndSessions) {
   UsersDocument users = ParseUsers(kRoles).value();
   users.sessions.push_back(Session());
@@ -252,6 +272,7 @@ TEST_F(UserDatabaseTest, StoresRolesAndSessions) {
   EXPECT_EQ(session.secret_access_key, "s");
   EXPECT_EQ(session.session_token, "t");
   EXPECT_EQ(session.expires, Session().expires);
+  EXPECT_EQ(session.issued, Session().issued);
   EXPECT_EQ(session.role, "r");
   EXPECT_EQ(session.user_name, "r/s");
   EXPECT_EQ(session.name_space, "suite");

@@ -115,10 +115,11 @@ class Reader {
   Result<void> ReadUser(const Json& json, const std::string& place, const s3::Identity& root,
                         std::set<std::string>& names) {
     // ReadUserAccess has checked its fields.
-    PENSTOCK_ASSIGN(const JsonFields fields,
-                    JsonFields::Read(json, place,
-                                     {"name", "path", "access_keys", "groups", "inline_policies",
-                                      "attached_policies", "permissions_boundary"}));
+    PENSTOCK_ASSIGN(
+        const JsonFields fields,
+        JsonFields::Read(json, place,
+                         {"name", "path", "tags", "access_keys", "groups", "inline_policies",
+                          "attached_policies", "permissions_boundary"}));
     s3::Identity identity = root;
     PENSTOCK_ASSIGN(identity.user_name, fields.RequiredText("name"));
     if (!names.insert(identity.user_name).second) {
@@ -156,6 +157,7 @@ class Reader {
     PENSTOCK_ASSIGN(key.user.secret_access_key, fields.RequiredText("secret_access_key"));
     if (fields.Has("session_token")) {
       PENSTOCK_ASSIGN(key.user.session_token, fields.RequiredText("session_token"));
+      key.user.identity.temporary = true;
     }
     PENSTOCK_ASSIGN(key.user.expires, fields.Time("expires"));
     if (key.user.expires && key.user.session_token.empty()) {

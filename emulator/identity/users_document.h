@@ -32,6 +32,7 @@ struct SessionRecord {
   std::string secret_access_key;
   std::string session_token;
   WallTime expires{};
+  std::optional<WallTime> issued = {};  // nullopt: by an older build, which did not store it
   std::string account_id;
   std::string role;                   // the name of the role; empty: of a user or the root
   std::string arn;                    // of the session, or of the user

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "emulator/policy/condition.h"
@@ -58,11 +59,12 @@ struct NamedPolicy {
   std::shared_ptr<const Document> document;  // Never null.
 };
 
-// What limits a user or a role session. The root of an account has none.
+// What limits a user or a role session, and its tags. The root of an account has none.
 struct PrincipalPolicies {
   std::vector<NamedPolicy> identity;    // Of the user and its groups, or of the role.
   std::optional<NamedPolicy> boundary;  // The permission boundary.
   std::optional<NamedPolicy> session;   // The session policy.
+  std::vector<std::pair<std::string, std::string>> tags;
 };
 
 }  // namespace penstock::emulator::policy

@@ -36,7 +36,7 @@ bool Applies(const policy::Statement& statement, std::string_view provider_arn,
 
 }  // namespace
 
-StsContext::StsContext(const s3::Exchange& exchange) {
+StsContext::StsContext(const s3::Exchange& exchange) : caller_(exchange.identity) {
   const WallTime now = *exchange.Now();
   Set("aws:SourceIp", s3::AddressOf(exchange.connection.peer));
   Set("aws:SecureTransport", exchange.connection.tls ? "true" : "false");
@@ -44,18 +44,14 @@ StsContext::StsContext(const s3::Exchange& exchange) {
   Set("aws:EpochTime",
       std::to_string(
           std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count()));
-  const s3::Identity& caller = exchange.identity;
-  if (caller.anonymous()) return;
-  Set("aws:PrincipalArn", caller.role_arn.empty() ? caller.arn : caller.role_arn);
-  Set("aws:PrincipalAccount", caller.account_id);
-  Set("aws:userid", caller.user_id.empty() ? caller.account_id : caller.user_id);
-  if (caller.role_arn.empty() && !caller.user_name.empty()) Set("aws:username", caller.user_name);
 }
 
 std::optional<policy::Context::Values> StsContext::Find(std::string_view key) const {
   const auto found = values_.find(key);
-  if (found == values_.end()) return std::nullopt;
-  return found->second;
+  if (found != values_.end()) return found->second;
+  constexpr std::string_view kGlobal = "aws:";
+  if (caller_.anonymous() || !key.starts_with(kGlobal)) return std::nullopt;
+  return s3::FindPrincipalKey(caller_, key.substr(kGlobal.size()));
 }
 
 bool MayAssume(const s3::Identity& caller, std::string_view role_account, const Role& role,

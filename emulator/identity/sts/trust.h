@@ -19,9 +19,8 @@ namespace penstock::emulator::identity {
 // The condition keys of a request to STS.
 class StsContext final : public policy::Context {
  public:
-  // The keys that every request has: aws:SourceIp, aws:SecureTransport, aws:CurrentTime and
-  // aws:EpochTime; aws:PrincipalArn, aws:PrincipalAccount, aws:userid and aws:username of a signed
-  // one.
+  // Has the keys that every request has: aws:SourceIp, aws:SecureTransport, aws:CurrentTime and
+  // aws:EpochTime; and those about the requester of a signed one. Refers to `exchange`.
   explicit StsContext(const s3::Exchange& exchange);
   void Set(std::string_view key, std::string value) { SetAll(key, {std::move(value)}); }
   void SetAll(std::string_view key, std::vector<std::string> values) {
@@ -30,6 +29,7 @@ class StsContext final : public policy::Context {
   std::optional<Values> Find(std::string_view key) const override;
 
  private:
+  const s3::Identity& caller_;
   std::map<std::string, Values, std::less<>> values_;
 };
 

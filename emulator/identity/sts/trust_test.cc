@@ -39,6 +39,24 @@ TEST_F(TrustTest, AConditionDenies) {
   EXPECT_FALSE(May("ANN", "trainer", "denied", IdentityPolicies::kIgnored));
 }
 
+TEST_F(TrustTest, TagsOfTheCallerAreConditions) {
+  const auto add = [&](const std::string& tags) {
+    const auto added = identities_.Add(
+        ParseUsers(R"({"accounts": [{"account_id": "111122223333", "users": [{"name": "ann")" +
+                   tags + R"(}], "roles": [{"name": "red", "trust_policy": {"Statement":
+             {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"AWS": "arn:aws:iam::111122223333:user/ann"},
+              "Condition": {"StringEquals": {"aws:PrincipalTag/team": "red"}}}}}]}]})")
+            .value());
+    EXPECT_TRUE(added.ok());
+  };
+  add("");
+  EXPECT_FALSE(May("ANN", "red"));
+  add(R"(, "tags": {"team": "blue"})");
+  EXPECT_FALSE(May("ANN", "red"));
+  add(R"(, "tags": {"Team": "red"})");
+  EXPECT_TRUE(May("ANN", "red"));
+}
+
 TEST_F(TrustTest, ATokenNeedsTheProviderAndTheSubject) {
   const Signed request(*this, "");
   StsContext context(request.exchange);

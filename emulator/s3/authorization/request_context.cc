@@ -28,17 +28,6 @@ std::optional<Values> Known(std::string_view value) {
   return value.empty() ? std::nullopt : One(value);
 }
 
-// A tag by its key; also by a key that differs in case, because condition keys ignore case.
-std::optional<Values> TagOf(const store::Attributes& tags, std::string_view key) {
-  for (const auto& [name, value] : tags) {
-    if (name == key) return One(value);
-  }
-  for (const auto& [name, value] : tags) {
-    if (EqualsIgnoreCase(name, key)) return One(value);
-  }
-  return std::nullopt;
-}
-
 // Keys with the names of query parameters.
 constexpr std::string_view kParameters[] = {"prefix", "delimiter", "max-keys"};
 // Keys with the names of headers that begin with "x-amz-".
@@ -181,28 +170,6 @@ std::optional<Values> RequestContext::Find(std::string_view key) const {
   return std::nullopt;
 }
 
-std::optional<Values> RequestContext::FindPrincipal(std::string_view name) const {
-  const Identity& who = call_.exchange.identity;
-  const bool anonymous = who.owner_id.empty();
-  const bool is_role = !who.role_arn.empty();
-  if (name == "principalaccount") return One(anonymous ? "anonymous" : who.account_id);
-  if (name == "principaltype") {
-    return One(anonymous               ? "Anonymous"
-               : is_role               ? "AssumedRole"
-               : who.user_name.empty() ? "Account"
-                                       : "User");
-  }
-  if (name == "principalarn") return Known(is_role ? who.role_arn : who.arn);
-  if (name == "userid") {
-    if (anonymous) return One("anonymous");
-    return One(who.user_id.empty() ? who.account_id : who.user_id);
-  }
-  // Sessions of roles have none (IAM User Guide, "AWS global condition context keys").
-  if (name == "username") return is_role ? std::nullopt : Known(who.user_name);
-  if (name == "principalisawsservice") return One("false");
-  return std::nullopt;
-}
-
 std::optional<Values> RequestContext::FindGlobal(std::string_view name) const {
   const Exchange& exchange = call_.exchange;
   if (name == "sourceip") return Known(AddressOf(exchange.connection.peer));
@@ -225,7 +192,7 @@ std::optional<Values> RequestContext::FindGlobal(std::string_view name) const {
                                       : Known(AccountIdOf(call_, subject_.bucket->owner_id));
   }
   if (name == "viaawsservice") return One("false");
-  return FindPrincipal(name);
+  return FindPrincipalKey(exchange.identity, name);
 }
 
 std::optional<Values> RequestContext::FindOfService(std::string_view name) const {
@@ -244,7 +211,8 @@ std::optional<Values> RequestContext::FindOfService(std::string_view name) const
   constexpr std::string_view kExistingTag = "existingobjecttag/";
   if (name.starts_with(kExistingTag)) {
     const store::ObjectRecord* const found = object();
-    return found == nullptr ? std::nullopt : TagOf(found->tags, name.substr(kExistingTag.size()));
+    return found == nullptr ? std::nullopt
+                            : Maybe(FindTag(found->tags, name.substr(kExistingTag.size())));
   }
   if (name == "sessionmode") {
     const auto& session = call_.exchange.identity.session;
@@ -277,7 +245,7 @@ std::optional<Values> RequestContext::FindInRequest(std::string_view name) const
   const auto tags =
       header ? ParseTagHeader(*header) : Result<store::Attributes>(store::Attributes());
   if (!tags.ok()) return std::nullopt;
-  if (name.starts_with(kRequestTag)) return TagOf(*tags, name.substr(kRequestTag.size()));
+  if (name.starts_with(kRequestTag)) return Maybe(FindTag(*tags, name.substr(kRequestTag.size())));
   Values names;
   for (const auto& [tag, value] : *tags) names.push_back(tag);
   return names;

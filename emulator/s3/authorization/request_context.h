@@ -44,7 +44,6 @@ class RequestContext final : public policy::Context {
   std::optional<Values> FindGlobal(std::string_view name) const;
   std::optional<Values> FindOfService(std::string_view name) const;
   std::optional<Values> FindInRequest(std::string_view name) const;
-  std::optional<Values> FindPrincipal(std::string_view name) const;
 
   const Call& call_;
   const Subject& subject_;

@@ -58,6 +58,40 @@ TEST_F(RequestContextTest, GlobalKeys) {
   EXPECT_EQ(Find("aws:unknown"), "<absent>");
 }
 
+// IAM User Guide, "AWS global condition context keys": keys of temporary credentials.
+TEST_F(RequestContextTest, KeysOfTemporaryCredentials) {
+  EXPECT_EQ(Find("aws:TokenIssueTime"), "<absent>");
+  EXPECT_EQ(Find("aws:MultiFactorAuthPresent"), "<absent>");
+  identity_.temporary = true;
+  EXPECT_EQ(Find("aws:TokenIssueTime"), "<absent>") << "unknown";
+  EXPECT_EQ(Find("aws:MultiFactorAuthPresent"), "false");
+  EXPECT_EQ(Find("aws:MultiFactorAuthAge"), "<absent>");
+  identity_.issued = WallTime(std::chrono::seconds(1'767'323'045));
+  EXPECT_EQ(Find("aws:TokenIssueTime"), "2026-01-02T03:04:05.000Z");
+}
+
+TEST_F(RequestContextTest, TagsOfPrincipals) {
+  EXPECT_EQ(Find("aws:PrincipalTag/team"), "<absent>");
+  auto policies = std::make_shared<policy::PrincipalPolicies>();
+  policies->tags = {{"team", "red"}, {"empty", ""}};
+  identity_.policies = std::move(policies);
+  EXPECT_EQ(Find("aws:PrincipalTag/team"), "red");
+  EXPECT_EQ(Find("AWS:principaltag/Team"), "red") << "case does not count";
+  EXPECT_EQ(Find("aws:PrincipalTag/empty"), "");
+  EXPECT_EQ(Find("aws:PrincipalTag/other"), "<absent>");
+  EXPECT_EQ(Find("aws:PrincipalTag/"), "<absent>");
+}
+
+// docs/reference/condition-keys.md lists them.
+TEST_F(RequestContextTest, KeysThatAreNeverPresent) {
+  for (const char* const key :
+       {"aws:PrincipalOrgID", "aws:PrincipalOrgPaths", "aws:SourceVpc", "aws:SourceVpce",
+        "aws:VpcSourceIp", "aws:SourceArn", "aws:SourceAccount", "aws:SourceIdentity",
+        "aws:FederatedProvider", "aws:CalledVia", "aws:ResourceTag/team", "aws:RequestTag/team",
+        "aws:TagKeys", "aws:ResourceOrgID", "s3:DataAccessPointArn", "s3:BucketTag/team"})
+    EXPECT_EQ(Find(key), "<absent>") << key;
+}
+
 TEST_F(RequestContextTest, Principals) {
   EXPECT_EQ(Find("aws:PrincipalType"), "Account");
   EXPECT_EQ(Find("aws:userid"), "123456789012");
@@ -73,6 +107,7 @@ TEST_F(RequestContextTest, Principals) {
   EXPECT_EQ(Find("aws:PrincipalArn"), "arn:aws:iam::123456789012:role/r");
   EXPECT_EQ(Find("aws:PrincipalType"), "AssumedRole");
   EXPECT_EQ(Find("aws:username"), "<absent>") << "sessions of roles have no user name";
+  EXPECT_EQ(Find("aws:PrincipalIsAWSService"), "false");
   identity_ = {};
   EXPECT_EQ(Find("aws:PrincipalType"), "Anonymous");
   EXPECT_EQ(Find("aws:PrincipalAccount"), "anonymous");

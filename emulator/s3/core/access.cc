@@ -1,6 +1,8 @@
 #include "emulator/s3/core/access.h"
 
+#include "base/dates.h"
 #include "emulator/s3/protocol/errors.h"
+#include "emulator/s3/protocol/tags.h"
 
 namespace penstock::emulator::s3 {
 
@@ -31,6 +33,39 @@ policy::Principal PrincipalOf(const Identity& who) {
   principal.user_id = who.user_id;
   principal.policies = who.policies.get();
   return principal;
+}
+
+std::optional<policy::Context::Values> FindPrincipalKey(const Identity& who,
+                                                        std::string_view name) {
+  using Values = policy::Context::Values;
+  const bool anonymous = who.owner_id.empty();
+  const bool is_role = !who.role_arn.empty();
+  const auto known = [](std::string_view value) {
+    return value.empty() ? std::nullopt : std::optional(Values{std::string(value)});
+  };
+  if (name == "principalaccount") return known(anonymous ? "anonymous" : who.account_id);
+  if (name == "principaltype") {
+    return known(anonymous               ? "Anonymous"
+                 : is_role               ? "AssumedRole"
+                 : who.user_name.empty() ? "Account"
+                                         : "User");
+  }
+  if (name == "principalarn") return known(is_role ? who.role_arn : who.arn);
+  if (name == "userid") {
+    if (anonymous) return known("anonymous");
+    return known(who.user_id.empty() ? who.account_id : who.user_id);
+  }
+  // Sessions of roles have none.
+  if (name == "username" && !is_role) return known(who.user_name);
+  if (name == "principalisawsservice") return known("false");
+  // The emulator has no MFA devices.
+  if (name == "multifactorauthpresent" && who.temporary) return known("false");
+  if (name == "tokenissuetime" && who.issued) return known(FormatIso8601(*who.issued));
+  constexpr std::string_view kTag = "principaltag/";
+  if (!name.starts_with(kTag) || who.policies == nullptr) return std::nullopt;
+  const auto value = FindTag(who.policies->tags, name.substr(kTag.size()));
+  // The value of a tag may be empty.
+  return value ? std::optional(Values{std::string(*value)}) : std::nullopt;
 }
 
 std::string AddressOf(std::string_view peer) {

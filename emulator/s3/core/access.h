@@ -5,6 +5,7 @@
 #ifndef PENSTOCK_EMULATOR_S3_CORE_ACCESS_H_
 #define PENSTOCK_EMULATOR_S3_CORE_ACCESS_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,11 @@ Result<void> RequireAccount(const Identity& who);
 
 // Returns the requester for the evaluation of policies. Refers to `who`.
 policy::Principal PrincipalOf(const Identity& who);
+
+// Returns the value of "aws:" and `name`, in lower case, if it is about the requester: of
+// aws:PrincipalArn, aws:PrincipalTag/KEY, aws:username, aws:TokenIssueTime and others (IAM User
+// Guide, "AWS global condition context keys").
+std::optional<policy::Context::Values> FindPrincipalKey(const Identity& who, std::string_view name);
 
 // Returns the address of "127.0.0.1:54321" or "[::1]:54321", for aws:SourceIp. An IPv4 address on
 // an IPv6 socket is returned as IPv4.

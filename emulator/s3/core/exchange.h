@@ -88,6 +88,8 @@ struct Identity {
   std::string role_arn = {};
   // aws:userid: "AIDA..." of a user, "AROA...:session" of an assumed role. Empty: the account id.
   std::string user_id = {};
+  bool temporary = false;               // Credentials with a session token.
+  std::optional<WallTime> issued = {};  // When temporary credentials were; nullopt: unknown.
   bool anonymous() const { return access_key_id.empty(); }
 };
 

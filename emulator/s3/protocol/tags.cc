@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/text/utf8.h"
 #include "emulator/s3/protocol/document_schema.h"
 #include "emulator/s3/protocol/documents.h"
@@ -132,6 +133,16 @@ Result<void> CheckBucketTags(const store::Attributes& tags, BucketTagging reques
     PENSTOCK_TRY(CheckTag(key, value));
   }
   return Ok();
+}
+
+std::optional<std::string_view> FindTag(const store::Attributes& tags, std::string_view key) {
+  for (const auto& [name, value] : tags) {
+    if (name == key) return value;
+  }
+  for (const auto& [name, value] : tags) {
+    if (EqualsIgnoreCase(name, key)) return value;
+  }
+  return std::nullopt;
 }
 
 Result<store::Attributes> ParseTagHeader(std::string_view value) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,10 @@ namespace penstock::emulator::s3 {
 inline constexpr std::size_t kMaxTagKeyCharacters = 128;
 inline constexpr std::size_t kMaxTagValueCharacters = 256;
 std::size_t CountCharacters(std::string_view utf8);
+
+// Returns the value of the tag with this key; otherwise of one whose key differs in case, because
+// condition keys ignore case.
+std::optional<std::string_view> FindTag(const store::Attributes& tags, std::string_view key);
 
 // Parses x-amz-tagging: "a=1&b=2", URL-encoded.
 Result<store::Attributes> ParseTagHeader(std::string_view value);

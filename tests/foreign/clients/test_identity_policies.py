@@ -7,6 +7,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import boto3
@@ -19,6 +20,11 @@ from penstock.testing import Decision, Emulator
 OWNER, PARTNER = "111122223333", "444455556666"
 READ_ONLY = "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"
 FULL = "arn:aws:iam::aws:policy/AmazonS3FullAccess"
+CREDENTIALS = {
+    "aws_access_key_id": "AccessKeyId",
+    "aws_secret_access_key": "SecretAccessKey",
+    "aws_session_token": "SessionToken",
+}
 
 
 def document(*statements: dict[str, Any]) -> dict[str, Any]:
@@ -93,10 +99,10 @@ def client(emulator: Emulator, name: str | None, service: str = "s3", **keys: st
     return boto3.client(service, endpoint_url=emulator.endpoint, region_name="us-east-1", config=config, **{**pair, **keys})
 
 
-def worker(emulator: Emulator, *statements: dict[str, Any]) -> Any:
+def worker(emulator: Emulator, *statements: dict[str, Any], **more: Any) -> Any:
     """The client of a user with exactly these statements."""
     policies = inline(*statements) if statements else []
-    emulator.add_users({"accounts": [{"account_id": OWNER, "users": [user("worker", inline_policies=policies)]}]})
+    emulator.add_users({"accounts": [{"account_id": OWNER, "users": [user("worker", inline_policies=policies, **more)]}]})
     return client(emulator, "worker")
 
 
@@ -176,10 +182,7 @@ def test_session_policies_limit_roles(emulator: Emulator, bucket: str) -> None:
     def assume(**more: Any) -> Any:
         worker(emulator, allow("sts:AssumeRole"))
         given = sts.assume_role(RoleArn=f"arn:aws:iam::{OWNER}:role/trainer", RoleSessionName="job", **more)["Credentials"]
-        return client(
-            emulator, "trainer", aws_access_key_id=given["AccessKeyId"], aws_secret_access_key=given["SecretAccessKey"],
-            aws_session_token=given["SessionToken"],
-        )  # fmt: skip
+        return client(emulator, "trainer", **{name: given[member] for name, member in CREDENTIALS.items()})
 
     assume().put_object(Bucket=bucket, Key="by-role", Body=b"")
     limited = assume(Policy=json.dumps(document(allow("s3:GetObject", of(bucket, "public/*")))))
@@ -391,3 +394,30 @@ def test_the_journal_has_the_decisions(emulator: Emulator, bucket: str) -> None:
     assert decision.reason == "because no identity-based policy allows the s3:PutObject action"
     assert "denied s3:PutObject by identity-policy" in str(write)
     assert by_root.decisions == ()
+
+
+def test_tags_of_principals_and_ages_of_sessions(emulator: Emulator, bucket: str) -> None:
+    own = [allow("s3:GetObject", of(bucket, "${aws:PrincipalTag/team}/*"))]
+    root = client(emulator, "root")
+    root.put_object(Bucket=bucket, Key="red/k", Body=b"r")
+    for tags, expected in (({}, 403), ({"team": "blue"}, 403), ({"Team": "red"}, 200)):
+        s3 = worker(emulator, *own, tags=tags)
+        assert status(s3.get_object, Bucket=bucket, Key="red/k") == expected
+    # AWS revokes sessions with such a statement (IAM User Guide, "Revoke IAM role temporary security credentials").
+    worker(emulator, allow(["sts:AssumeRole", "s3:GetObject"]))
+    given = client(emulator, "worker", "sts").assume_role(RoleArn=f"arn:aws:iam::{OWNER}:role/trainer", RoleSessionName="old")
+    keys = {name: given["Credentials"][member] for name, member in CREDENTIALS.items()}
+    session = client(emulator, "trainer", **keys)
+    now = datetime.now(timezone.utc)
+    for issued_before, expected in ((now - timedelta(hours=1), 200), (now + timedelta(hours=1), 403)):
+        condition = {"DateLessThan": {"aws:TokenIssueTime": issued_before.strftime("%Y-%m-%dT%H:%M:%SZ")}}
+        set_policy(emulator, bucket, deny("s3:*", of(bucket), Principal="*", Condition=condition))
+        assert status(session.get_object, Bucket=bucket, Key="k") == expected
+        assert status(client(emulator, "worker").get_object, Bucket=bucket, Key="k") == 200
+    # Only temporary credentials have the key; it says that there was no MFA.
+    without_mfa = {"Bool": {"aws:MultiFactorAuthPresent": "false"}}
+    set_policy(emulator, bucket, deny("s3:*", of(bucket), Principal="*", Condition=without_mfa))
+    refused(session.get_object, Bucket=bucket, Key="k")
+    assert status(client(emulator, "worker").get_object, Bucket=bucket, Key="k") == 200
+    set_policy(emulator, bucket, deny("s3:*", of(bucket), Principal="*", Condition={"BoolIfExists": without_mfa["Bool"]}))
+    refused(client(emulator, "worker").get_object, Bucket=bucket, Key="k")
