@@ -35,7 +35,8 @@ class S3ParquetDataset(S3DatasetBase, EpochDataset):
         shuffle_rows: Shuffle the rows of each row group.
         seed: Seed of the shuffling.
         num_streams: See :class:`EpochDataset`.
-        use_threads: Decode columns in parallel.
+        use_threads: Decode columns in parallel. pyarrow's threads may then abort a process that exits right after the
+            last table: they release Python objects late.
         s3client_config: See :class:`penstock.S3ClientConfig`.
 
     Raises:
@@ -62,7 +63,7 @@ class S3ParquetDataset(S3DatasetBase, EpochDataset):
         shuffle_rows: bool = False,
         seed: int = 0,
         num_streams: int | None = None,
-        use_threads: bool = True,
+        use_threads: bool = False,
         s3client_config: S3ClientConfig | None = None,
     ) -> None:
         try:
