@@ -1,12 +1,14 @@
 #include "client/http/connect/connection_error.h"
 
 #include <curl/curl.h>
+#include <fcntl.h>
 
 #include <cerrno>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "base/io/descriptor.h"
 #include "client/http/connect/system_authorities.h"
 #include "client/http/uri.h"
 
@@ -37,16 +39,19 @@ std::string Detail(const Request& request, const ConnectFailure& failure) {
   return detail;
 }
 
+Error TooManyFiles(const std::string& peer) {
+  return Error::Make(
+      ErrorKind::kResourceExhausted,
+      "no connection to " + peer + ": too many open files; raise the limit (ulimit -n)");
+}
+
 Error UnreachableError(const Request& request, const std::string& peer,
                        const ConnectFailure& failure) {
   switch (failure.os_error) {
     case ECONNREFUSED:
       return Unavailable("connection refused by " + peer + ": nothing listens there");
     case EMFILE:
-    case ENFILE:
-      return Error::Make(
-          ErrorKind::kResourceExhausted,
-          "no connection to " + peer + ": too many open files; raise the limit (ulimit -n)");
+    case ENFILE: return TooManyFiles(peer);
     case 0: return Unavailable("no connection to " + peer + ": " + Detail(request, failure));
     default:
       return Unavailable("no connection to " + peer + ": " +
@@ -121,8 +126,11 @@ Error ClientCertificateError(const Request& request, const std::string& peer,
       .About("client_certificate_path");
 }
 
-Error AuthoritiesError(const Request& request) {
+Error AuthoritiesError(const Request& request, const std::string& peer) {
   const std::string& own = request.ca_bundle_path;
+  const std::string path = own.empty() ? FindSystemAuthorities().bundle_path : own;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file && (errno == EMFILE || errno == ENFILE)) return TooManyFiles(peer);
   const std::string message =
       own.empty()
           ? "cannot read the system's CA certificates '" + FindSystemAuthorities().bundle_path +
@@ -173,7 +181,7 @@ Error ConnectError(const Request& request, const ConnectFailure& failure) {
                          "TLS certificate of " + (proxy_handshake ? first : peer) +
                              " was not accepted: " + Detail(request, failure));
     case CURLE_SSL_CERTPROBLEM: return ClientCertificateError(request, peer, failure);
-    case CURLE_SSL_CACERT_BADFILE: return AuthoritiesError(request);
+    case CURLE_SSL_CACERT_BADFILE: return AuthoritiesError(request, peer);
     case CURLE_SSL_CONNECT_ERROR:
       return HandshakeError(request, proxy_handshake ? first : peer,
                             proxy_handshake ? proxy->variable : std::string(), failure);

@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -157,6 +158,20 @@ TEST(ConnectionError, ErrorNamesAnUnreadableCaBundle) {
   const Error error = From({.curl_code = CURLE_SSL_CACERT_BADFILE});
   EXPECT_EQ(error.kind, ErrorKind::kInvalidArgument);
   EXPECT_TRUE(Has(error, "/etc/my.pem"));
+}
+
+TEST(ConnectionError, ABundleThatNoDescriptorIsLeftForIsNotBlamed) {
+  Request request;
+  request.endpoint = {"https", "s3.example", 443};
+  request.ca_bundle_path = "/etc/hostname";
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit none{1, usual.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const Error error = ConnectError(request, {.curl_code = CURLE_SSL_CACERT_BADFILE});
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
+  EXPECT_EQ(error.kind, ErrorKind::kResourceExhausted) << error.message;
+  EXPECT_NE(error.message.find("ulimit -n"), std::string::npos) << error.message;
 }
 
 TEST(ConnectionError, ErrorWithoutCertificatesOfTheSystemNamesTheSettings) {

@@ -121,8 +121,10 @@ curl_socket_t ConnectHandle::Callbacks::OnOpenSocket(void* self, curlsocktype,
     handle.skipped_ = handle.lost_ = true;
     return CURL_SOCKET_BAD;  // libcurl tries the host's next address
   }
-  if (peer.known()) handle.tried_.push_back(peer);
-  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  const int fd = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  // Without a socket (EMFILE), nothing is known about the address.
+  if (peer.known() && fd >= 0) handle.tried_.push_back(peer);
+  return fd;
 }
 
 int ConnectHandle::Callbacks::OnCloseSocket(void* self, curl_socket_t fd) {

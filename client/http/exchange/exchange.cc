@@ -216,7 +216,7 @@ bool Exchange::may_repeat() const {
 Outcome Exchange::TakeOutcome() {
   Outcome outcome;
   outcome.body_bytes = transfer_->received;
-  outcome.sent_bytes = transfer_->sent;
+  outcome.sent_bytes = transfer_->sent - piece_.size();
   outcome.first_byte = transfer_->first_byte - transfer_->started;
   outcome.head = transfer_->head.Take();
   return outcome;
@@ -231,7 +231,7 @@ Error Exchange::error() const {
        .head_received = framer_.has_final_head(),
        .received_bytes = transfer_->received,
        .expected_bytes = ContentLength(transfer_->head.head()),
-       .sent_bytes = transfer_->sent});
+       .sent_bytes = transfer_->sent - piece_.size()});
 }
 
 }  // namespace penstock::http

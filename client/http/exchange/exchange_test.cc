@@ -66,6 +66,20 @@ TEST_F(ExchangeTest, ExtraBytesAfterTheResponseCloseTheConnection) {
   EXPECT_FALSE(exchange_.keeps_connection());
 }
 
+// Symptom: a response before the end of the upload counted as one to the whole upload.
+TEST_F(ExchangeTest, BytesThatTheSocketDidNotTakeAreNotSent) {
+  const std::string much(1 << 22, 'x');
+  TextBody body(much);
+  Upload(body);
+  EXPECT_EQ(Send(), Step::kSend);
+  Respond("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(Receive(), Step::kDone);
+  const std::uint64_t sent = exchange_.TakeOutcome().sent_bytes;
+  std::string arrived;
+  for (std::string more = PeerReads(); !more.empty(); more = PeerReads()) arrived += more;
+  EXPECT_EQ(arrived.size() - (arrived.find("\r\n\r\n") + 4), sent);
+}
+
 TEST_F(ExchangeTest, SendsASmallBodyWithItsHead) {
   TextBody body("hello");
   Upload(body);
