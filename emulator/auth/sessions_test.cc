@@ -11,6 +11,7 @@
 #include "emulator/auth/auth_fixture.h"
 #include "emulator/auth/signature/canonical.h"
 #include "emulator/auth/signature/signing_key.h"
+#include "emulator/policy/document.h"
 #include "emulator/s3/dispatch/router.h"
 
 namespace penstock::emulator::auth {
@@ -104,6 +105,21 @@ class SessionsTest : public testing::Test {
             credentials.Child("SessionToken").text()};
   }
 
+  // The requester becomes a user who may create sessions of one mode.
+  void AllowSessions(const std::string& mode) {
+    auto policies = std::make_shared<policy::PrincipalPolicies>();
+    policies->identity.push_back(
+        {"user/ann/p",
+         policy::ParseIdentityPolicy(
+             R"({"Statement":{"Effect":"Allow","Action":"s3express:CreateSession","Resource":"*",)"
+             R"("Condition":{"StringEquals":{"s3express:SessionMode":")" +
+             mode + "\"}}}}")
+             .value()});
+    directory_.user.identity.user_name = "ann";
+    directory_.user.identity.arn = "arn:aws:iam::123456789012:user/ann";
+    directory_.user.identity.policies = std::move(policies);
+  }
+
   OneUser directory_;
   std::unique_ptr<s3::Handler> router_ = s3::MakeRouter({});
   std::unique_ptr<s3::FilterChain> auth_ = AuthChain(ExampleOptions(), directory_, *router_);
@@ -146,6 +162,23 @@ TEST_F(SessionsTest, ReadOnlySessionCannotWrite) {
   const Keys session = CreateSession({{"x-amz-create-session-mode", "ReadOnly"}});
   EXPECT_EQ(Send("PUT", "/" + kBucket + "/k", session, {}, "hello"), "403 AccessDenied");
   EXPECT_EQ(Send("GET", "/" + kBucket + "/k", session), "404 NoSuchKey");
+}
+
+// Amazon S3 API Reference, CreateSession, x-amz-create-session-mode: without a mode, S3 "will first
+// attempt to create a ReadWrite session, and if that is not allowed by permissions, it will attempt
+// to create a ReadOnly session".
+TEST_F(SessionsTest, WithoutAModeIsReadOnlyIfReadWriteIsNotAllowed) {
+  AllowSessions("ReadOnly");
+  const Keys session = CreateSession();
+  EXPECT_EQ(Send("GET", "/" + kBucket + "/k", session), "404 NoSuchKey");
+  EXPECT_EQ(Send("PUT", "/" + kBucket + "/k", session, {}, "hello"), "403 AccessDenied");
+  const std::string target = "/" + kBucket + "?session";
+  EXPECT_EQ(Send("GET", target, Keys(), {{"x-amz-create-session-mode", "ReadWrite"}}),
+            "403 AccessDenied");
+  AllowSessions("ReadWrite");
+  EXPECT_EQ(Send("PUT", "/" + kBucket + "/k", CreateSession(), {}, "hello"), "200");
+  AllowSessions("None");
+  EXPECT_EQ(Send("GET", target, Keys()), "403 AccessDenied");
 }
 
 TEST_F(SessionsTest, RefusesAModifiedToken) {

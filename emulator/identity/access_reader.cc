@@ -294,10 +294,6 @@ Result<void> ReadUserAccess(const Json& json, const std::string& place, AccountA
   PENSTOCK_ASSIGN(user.groups, ReadTexts(fields, "groups"));
   PENSTOCK_ASSIGN(user.policies, ReadAttachments(fields, kMaxUserInlineBytes));
   PENSTOCK_TRY(ReadBoundary(fields, user.policies));
-  const bool has_any =
-      std::any_of(own.begin(), own.end(), [](const Json& value) { return !value.is_string(); }) ||
-      fields.Has("permissions_boundary");
-  if (!has_any) return Ok();
   return AddEntity(fields, "user", name, std::move(user), access.users);
 }
 

@@ -62,7 +62,7 @@ TEST(AccessReaderTest, ReadsEveryKindOfEntity) {
   EXPECT_EQ(access.managed_policies.at("read").path, "/team/");
   EXPECT_EQ(access.groups.at("ml").policies.attached_policies.size(), 1u);
   EXPECT_EQ(access.users.at("ann").groups, std::vector<std::string>{"ml"});
-  EXPECT_FALSE(access.users.contains("bob")) << "it has neither groups nor policies";
+  EXPECT_TRUE(access.users.contains("bob")) << "it replaces a user of that name";
   EXPECT_EQ(access.users.at("eve").tags, (Tags{{"team", "red"}, {"cost", ""}}));
   const Role& role = access.roles.at("trainer");
   EXPECT_EQ(role.max_session_duration, std::chrono::hours(2));

@@ -35,7 +35,7 @@ TEST_F(SessionsTest, AreRestoredWithTheirRole) {
   const UsersDocument stored = Open()->Read().value();
   ASSERT_EQ(stored.sessions.size(), 1u);
   EXPECT_EQ(stored.sessions.front().session_token, session->session_token);
-  EXPECT_EQ(stored.access.size(), 1u);
+  EXPECT_EQ(stored.access.size(), 2u);
 }
 
 TEST_F(SessionsTest, WithoutTheirRoleAreRemoved) {

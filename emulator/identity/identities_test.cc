@@ -202,6 +202,32 @@ TEST_F(IdentitiesTest, DocumentDoesNotMoveAKnownKey) {
   EXPECT_TRUE(identities_.Add(document(R"(, "namespace": "suite")")).ok());
 }
 
+TEST_F(IdentitiesTest, AUserThatIsAddedAgainIsReplacedAsAWhole) {
+  const auto add = [this](const std::string& more) {
+    ASSERT_TRUE(identities_
+                    .Add(Document((R"({"accounts": [{"account_id": "111122223333",
+      "groups": [{"name": "ml", "attached_policies": ["arn:aws:iam::aws:policy/ReadOnlyAccess"]}],
+      "users": [{"name": "ann")" + more +
+                                   "}]}]}")
+                                      .c_str()))
+                    .ok());
+  };
+  const auto policies = [this] { return identities_.FindUser("ANN")->identity.policies; };
+  const std::string all = R"(, "groups": ["ml"],
+      "attached_policies": ["arn:aws:iam::aws:policy/AmazonS3FullAccess"],
+      "permissions_boundary": "arn:aws:iam::aws:policy/AmazonS3FullAccess")";
+  add(all + R"(, "access_keys": [{"access_key_id": "ANN", "secret_access_key": "s"}])");
+  EXPECT_EQ(policies()->identity.size(), 2u);
+  EXPECT_TRUE(policies()->boundary);
+  add("");
+  ASSERT_NE(identities_.FindUser("ANN"), nullptr) << "keys stay";
+  EXPECT_TRUE(policies()->identity.empty());
+  EXPECT_FALSE(policies()->boundary);
+  add(all);
+  add(R"(, "path": "/")");
+  EXPECT_TRUE(policies()->identity.empty());
+}
+
 TEST_F(IdentitiesTest, AddIsAtomic) {
   const auto added = identities_.Add(Document(
       R"({"namespaces": ["broken"], "accounts": [{"account_id": "111122223333", "access_keys": [

@@ -8,17 +8,19 @@
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::events {
 namespace {
 
-// A stop waits for a connection attempt, so that it is short. The other is for one read or write.
+// A stop waits for a connection attempt, so that it is short.
 constexpr std::chrono::seconds kConnectTimeout{2};
-constexpr std::chrono::seconds kTransferTimeout{10};
+constexpr std::chrono::milliseconds kBetweenStops{20};
 // The bodies of responses are discarded. The connection is closed on a longer one.
 constexpr std::size_t kMostResponseBytes = 64 << 10;
 
@@ -43,9 +45,52 @@ Result<std::vector<std::string>> Resolve(const std::string& host) {
   return addresses;
 }
 
+// Ends a client's request that takes longer than a limit. The timeouts of cpp-httplib are for one
+// read or write: a server that sends slowly, or interim responses without end, would block the
+// sink.
+class Deadline {
+ public:
+  Deadline(httplib::Client& client, std::chrono::milliseconds limit)
+      : thread_([this, &client, limit] { Watch(client, SystemClock().Monotonic() + limit); }) {}
+  ~Deadline() {
+    {
+      const MutexLock lock(mutex_);
+      done_ = true;
+      changed_.NotifyAll();
+    }
+    thread_.join();
+  }
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+  bool passed() const { return passed_; }
+
+ private:
+  void Watch(httplib::Client& client, MonotonicTime until) {
+    while (!AwaitDone(until)) {
+      passed_ = true;
+      client.stop();  // Repeated, because it does nothing before the request has a socket.
+      until = SystemClock().Monotonic() + kBetweenStops;
+    }
+  }
+
+  bool AwaitDone(MonotonicTime until) {
+    const MutexLock lock(mutex_);
+    while (!done_ && changed_.WaitUntil(mutex_, until)) continue;
+    return done_;
+  }
+
+  std::atomic<bool> passed_{false};
+  Mutex mutex_;
+  CondVar changed_;
+  bool done_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
 class Webhook final : public Sink {
  public:
-  explicit Webhook(const SinkAddress& address) : name_(address.Describe()), address_(address) {}
+  Webhook(const SinkAddress& address, std::chrono::milliseconds limit)
+      : name_(address.Describe()), address_(address), limit_(limit) {}
 
   std::size_t most() const override { return 1; }
 
@@ -95,8 +140,8 @@ class Webhook final : public Sink {
       // With a name, cpp-httplib would resolve it under the lock of stop().
       auto client = std::make_shared<httplib::Client>(address, address_.port);
       client->set_connection_timeout(kConnectTimeout);
-      client->set_read_timeout(kTransferTimeout);
-      client->set_write_timeout(kTransferTimeout);
+      client->set_read_timeout(2 * limit_);  // The deadline is earlier.
+      client->set_write_timeout(2 * limit_);
       client->set_keep_alive(true);
       client->set_tcp_nodelay(true);
       SetClient(client);
@@ -119,13 +164,16 @@ class Webhook final : public Sink {
       received += length;
       return received <= kMostResponseBytes;
     };
+    const Deadline deadline(client, limit_);
     const httplib::Result result = client.send(request);
     // Without a body the handler is not called.
     if (status == 0 && result) status = result->status;
     if (status / 100 == 2) return Ok();
-    return Error::Make(ErrorKind::kUnavailable,
-                       status != 0 ? "responded with status " + std::to_string(status)
-                                   : "did not respond: " + httplib::to_string(result.error()));
+    std::string problem = "did not respond: " + httplib::to_string(result.error());
+    if (deadline.passed())
+      problem = "did not respond within " + std::to_string(limit_.count()) + " ms";
+    if (status != 0) problem = "responded with status " + std::to_string(status);
+    return Error::Make(ErrorKind::kUnavailable, problem);
   }
 
   Client CurrentClient() {
@@ -139,6 +187,7 @@ class Webhook final : public Sink {
 
   const std::string name_;
   const SinkAddress address_;
+  const std::chrono::milliseconds limit_;
   std::atomic<bool> cancelled_{false};
   Mutex mutex_;
   Client client_ PENSTOCK_GUARDED_BY(mutex_);  // shared with Cancel; null: not connected
@@ -146,8 +195,8 @@ class Webhook final : public Sink {
 
 }  // namespace
 
-std::unique_ptr<Sink> MakeWebhook(const SinkAddress& address) {
-  return std::make_unique<Webhook>(address);
+std::unique_ptr<Sink> MakeWebhook(const SinkAddress& address, std::chrono::milliseconds limit) {
+  return std::make_unique<Webhook>(address, limit);
 }
 
 }  // namespace penstock::emulator::events

@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_EVENTS_DELIVERY_WEBHOOK_H_
 #define PENSTOCK_EMULATOR_EVENTS_DELIVERY_WEBHOOK_H_
 
+#include <chrono>
 #include <memory>
 
 #include "emulator/events/delivery/sink.h"
@@ -12,8 +13,9 @@ namespace penstock::emulator::events {
 // One POST per event, with the message as body and the headers x-penstock-destination,
 // x-penstock-event (the number) and x-penstock-namespace. A response with a status of 200 to 299
 // acknowledges it. Opens no connection before the first event. Send must be called on a thread that
-// blocks SIGPIPE.
-std::unique_ptr<Sink> MakeWebhook(const SinkAddress& address);
+// blocks SIGPIPE. `limit`: for a whole attempt, from the connection to the end of the response.
+std::unique_ptr<Sink> MakeWebhook(const SinkAddress& address,
+                                  std::chrono::milliseconds limit = std::chrono::seconds(10));
 
 }  // namespace penstock::emulator::events
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <thread>
@@ -51,9 +52,11 @@ class Receiver {
       text.append(block.data(), static_cast<std::size_t>(count));
     }
   }
-  void Write(const std::string& text) {
-    EXPECT_EQ(::send(connection_.get(), text.data(), text.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(text.size()));
+  void Write(const std::string& text) { EXPECT_TRUE(TryWrite(text)); }
+  // Returns false at the end of the connection.
+  bool TryWrite(const std::string& text) {
+    return ::send(connection_.get(), text.data(), text.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(text.size());
   }
 
  private:
@@ -181,6 +184,59 @@ TEST(WebhookTest, AnEndlessResponseIsCutOff) {
   receiver.Write("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n" +
                  std::string(100 << 10, 'x'));
   EXPECT_TRUE(sending.Wait().ok());
+}
+
+constexpr std::chrono::milliseconds kShort{100};
+
+TEST(WebhookTest, InterimResponsesWithoutEndAreNoResponse) {
+  Receiver receiver;
+  const auto sink = MakeWebhook(AddressOf(receiver), kShort);
+  Sending sending(*sink, 1);
+  receiver.Accept();
+  receiver.Read();
+  constexpr int kMany = 2'000'000;  // Take much longer than the limit.
+  int written = 0;
+  while (written < kMany && receiver.TryWrite("HTTP/1.1 100 Continue\r\n\r\n")) ++written;
+  if (written == kMany) receiver.Write(kEmpty);
+  const Result<void> sent = sending.Wait();
+  ASSERT_FALSE(sent.ok());
+  EXPECT_NE(sent.error().message.find("did not respond within 100 ms; event 1"), std::string::npos)
+      << sent.error().message;
+}
+
+TEST(WebhookTest, AHeadThatDoesNotEndIsNoResponse) {
+  Receiver receiver;
+  const auto sink = MakeWebhook(AddressOf(receiver), kShort);
+  Sending first(*sink, 1);
+  receiver.Accept();
+  receiver.Read();
+  receiver.Write("HTTP/1.1 200 OK\r\nX-Header: a");
+  const Result<void> sent = first.Wait();
+  ASSERT_FALSE(sent.ok());
+  EXPECT_NE(sent.error().message.find("did not respond within 100 ms"), std::string::npos)
+      << sent.error().message;
+  receiver.Close();
+  Sending second(*sink, 1);
+  receiver.Accept();
+  EXPECT_TRUE(receiver.Read().ends_with("{\"number\":1}"));
+  receiver.Write(kEmpty);
+  EXPECT_TRUE(second.Wait().ok());
+}
+
+TEST(WebhookTest, AStatusOfSuccessAcknowledgesAlsoIfTheBodyDoesNotEnd) {
+  Receiver receiver;
+  const auto sink = MakeWebhook(AddressOf(receiver), kShort);
+  Sending first(*sink, 1);
+  receiver.Accept();
+  receiver.Read();
+  receiver.Write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nbegin");
+  EXPECT_TRUE(first.Wait().ok());
+  receiver.Close();
+  Sending second(*sink, 2);
+  receiver.Accept();
+  receiver.Read();
+  receiver.Write(kEmpty);
+  EXPECT_TRUE(second.Wait().ok());
 }
 
 }  // namespace

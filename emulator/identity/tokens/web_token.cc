@@ -189,6 +189,11 @@ Error Invalid(std::string message) {
 }
 
 Result<void> CheckTokenSignature(const TokenProvider& provider, const Parts& parts) {
+  // RFC 7515, section 4.1.11.
+  if (parts.header.root().contains("crit")) {
+    return Invalid(
+        "The header of the token has critical extensions, the parameter 'crit'; none is supported");
+  }
   const std::string name = Member(parts.header.root(), "alg");
   const auto* const algorithm =
       std::find_if(std::begin(kAlgorithms), std::end(kAlgorithms),

@@ -68,6 +68,16 @@ TEST(WebTokenTest, RefusesOtherSignatures) {
             std::string::npos);
 }
 
+// RFC 7515, section 4.1.11: a token with a critical extension that is not understood is invalid.
+TEST(WebTokenTest, RefusesCriticalExtensions) {
+  // {"alg":"RS256","crit":["b64"],"b64":false}
+  const std::string token =
+      Token("eyJhbGciOiJSUzI1NiIsImNyaXQiOlsiYjY0Il0sImI2NCI6ZmFsc2V9", kRsaSignature);
+  const auto verified = VerifyToken(Joe(), token, kBefore);
+  EXPECT_EQ(verified.error().code, "InvalidIdentityToken");
+  EXPECT_NE(verified.error().message.find("'crit'"), std::string::npos) << verified.error().message;
+}
+
 TEST(WebTokenTest, ATestProviderAcceptsAnyToken) {
   TokenProvider joe = Joe();
   joe.keys.clear();

@@ -29,6 +29,17 @@ Result<bool> ReadMode(const Call& call) {
                          "x-amz-create-session-mode", *mode);
 }
 
+// Authorizes the request and returns whether the session only reads. Without a mode, S3 first tries
+// ReadWrite, and ReadOnly if permissions do not allow that (Amazon S3 API Reference,
+// CreateSession).
+Result<bool> AuthorizeMode(Call& call) {
+  const auto authorized = call.opened ? AuthorizeWithBody(call, {}) : Ok();
+  if (authorized.ok()) return ReadMode(call);
+  if (call.Header("x-amz-create-session-mode")) return authorized.error();
+  if (AuthorizeWithBody(call, {{"s3express:sessionmode", {"ReadOnly"}}}).ok()) return true;
+  return authorized.error();
+}
+
 // S3's zonal endpoints require an existing bucket. At a custom endpoint, botocore requests a
 // session before it creates the bucket, so a missing bucket is accepted. At an endpoint with an IP
 // address, CRT clients (Mountpoint, s3torchconnector) address the bucket in the path but omit it
@@ -70,10 +81,9 @@ Result<void> ReadSessionEncryption(Call& call, DirectorySession& session) {
 Result<void> CreateSession(Call& call) {
   if (call.Header(kSessionTokenHeader)) return SessionHeaderRefused();
   PENSTOCK_TRY(CheckBucket(call));
-  if (call.opened) PENSTOCK_TRY(AuthorizeWithBody(call, {}));
   DirectorySession session;
   session.bucket = call.bucket().value;
-  PENSTOCK_ASSIGN(session.read_only, ReadMode(call));
+  PENSTOCK_ASSIGN(session.read_only, AuthorizeMode(call));
   PENSTOCK_TRY(ReadSessionEncryption(call, session));
   session.expires = *call.exchange.Now() + kSessionLifetime;
   if (call.exchange.sessions == nullptr)

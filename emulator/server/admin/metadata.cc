@@ -49,7 +49,12 @@ std::uint64_t SecondsOf(WallTime time) {
       std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count());
 }
 
-int StatusOf(const Error& error) { return error.kind == ErrorKind::kThrottled ? 429 : 500; }
+// Of credentials: the namespace of their role may have been deleted, or cannot be opened now.
+int StatusOf(const Error& error) {
+  if (error.kind == ErrorKind::kNotFound) return 404;
+  if (error.kind == ErrorKind::kUnavailable) return 503;
+  return error.kind == ErrorKind::kThrottled ? 429 : 500;
+}
 
 }  // namespace
 
@@ -203,8 +208,10 @@ void Metadata::HandleContainer(message::Exchange& exchange, std::string_view nam
   }
   const auto current = credentials_.Get(account, *role, "container");
   if (!current.ok())
-    return RefuseContainer(exchange, StatusOf(current.error()), "InternalServerError",
-                           current.error().message);
+    return RefuseContainer(
+        exchange, StatusOf(current.error()),
+        current.error().kind == ErrorKind::kNotFound ? "NotFound" : "InternalServerError",
+        current.error().message);
   const identity::SessionRecord& session = current->session;
   RespondWithJson(exchange, 200,
                   JsonText({{"RoleArn", identity::RoleArn(account, *role)},

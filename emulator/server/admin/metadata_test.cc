@@ -85,5 +85,23 @@ TEST_F(MetadataTest, AContainerNeedsAToken) {
   EXPECT_EQ(Call(*closed, "GET", path, "Authorization: Bearer admin-token\r\n").status, 200);
 }
 
+TEST_F(MetadataTest, CredentialsOfADeletedNamespaceAreNotFound) {
+  std::string users = kUsers;
+  for (const std::string flag : {R"("container": true)", R"("instance_profile": true)"})
+    users.insert(users.find(flag), R"("namespace": "other", )");
+  const auto emulator = Start(users.insert(1, R"("namespaces": ["other"], )"));
+  const std::string container = "/_penstock/container-credentials/111122223333/task";
+  const std::string instance = "/latest/meta-data/iam/security-credentials/node";
+  const std::string token = TokenHeader(*emulator);
+  EXPECT_EQ(Call(*emulator, "GET", container).status, 200);
+  EXPECT_EQ(Call(*emulator, "GET", instance, token).status, 200);
+  ASSERT_EQ(Call(*emulator, "DELETE", "/_penstock/namespaces/other").status, 200);
+  for (const HttpResponse& response :
+       {Call(*emulator, "GET", container), Call(*emulator, "GET", instance, token)}) {
+    EXPECT_EQ(response.status, 404);
+    EXPECT_NE(response.text.find("namespace 'other'"), std::string::npos) << response.text;
+  }
+}
+
 }  // namespace
 }  // namespace penstock::emulator::server

@@ -421,3 +421,18 @@ def test_tags_of_principals_and_ages_of_sessions(emulator: Emulator, bucket: str
     assert status(client(emulator, "worker").get_object, Bucket=bucket, Key="k") == 200
     set_policy(emulator, bucket, deny("s3:*", of(bucket), Principal="*", Condition={"BoolIfExists": without_mfa["Bool"]}))
     refused(client(emulator, "worker").get_object, Bucket=bucket, Key="k")
+
+
+def test_a_user_who_may_only_read_uses_a_directory_bucket(emulator: Emulator) -> None:
+    """boto3 requests sessions without a mode."""
+    name = "read-only--use1-az4--x-s3"
+    root = client(emulator, "root")
+    zone = {"Type": "AvailabilityZone", "Name": "use1-az4"}
+    kind = {"Type": "Directory", "DataRedundancy": "SingleAvailabilityZone"}
+    root.create_bucket(Bucket=name, CreateBucketConfiguration={"Location": zone, "Bucket": kind})
+    root.put_object(Bucket=name, Key="k", Body=b"body")
+    read_only = {"StringEquals": {"s3express:SessionMode": "ReadOnly"}}
+    reader = worker(emulator, allow("s3express:CreateSession", Condition=read_only))
+    assert reader.get_object(Bucket=name, Key="k")["Body"].read() == b"body"
+    refused(reader.put_object, Bucket=name, Key="k", Body=b"other")
+    refused(reader.create_session, Bucket=name, SessionMode="ReadWrite")
