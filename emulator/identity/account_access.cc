@@ -111,6 +111,11 @@ std::string RoleArn(std::string_view account_id, const Role& role) {
   return "arn:aws:iam::" + std::string(account_id) + ":role" + role.path + role.name;
 }
 
+std::string UserArn(std::string_view account_id, std::string_view path, std::string_view name) {
+  return "arn:aws:iam::" + std::string(account_id) + ":user" + std::string(path) +
+         std::string(name);
+}
+
 std::string UniqueId(std::string_view prefix, std::string_view arn) {
   static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
   constexpr std::size_t kCharacters = 17;

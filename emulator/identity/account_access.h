@@ -83,6 +83,8 @@ struct AccountAccess {
 
 // The ARN of a role, for example "arn:aws:iam::111122223333:role/team/reader".
 std::string RoleArn(std::string_view account_id, const Role& role);
+// The ARN of a user, for example "arn:aws:iam::111122223333:user/team/ann".
+std::string UserArn(std::string_view account_id, std::string_view path, std::string_view name);
 // "AIDA..." of a user, derived from the ARN, the same in every run.
 std::string UniqueId(std::string_view prefix, std::string_view arn);
 // "AROA..." of a role.

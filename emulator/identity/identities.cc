@@ -189,6 +189,12 @@ std::shared_ptr<const Identities::Entry> Identities::Updated(const Entry& entry,
     identity.role_arn = RoleArn(account.account_id, role->second);
   } else if (!identity.user_name.empty()) {
     identity.policies = PoliciesOfUser(access, identity.user_name);
+    if (access == nullptr) return changed;
+    // A user that was added again may have another path.
+    if (const auto user = access->users.find(identity.user_name); user != access->users.end()) {
+      identity.arn = UserArn(account.account_id, user->second.path, identity.user_name);
+      identity.user_id = UniqueId("AIDA", identity.arn);
+    }
   }
   return changed;
 }

@@ -48,8 +48,7 @@ std::optional<SessionRecord> DescribedBy(const AccountAccess& access, std::strin
   SessionRecord described{.account_id = id, .arn = std::string(arn)};
   if (arn == "arn:aws:iam::" + id + ":root") return described;
   if (const auto user = access.users.find(last);
-      user != access.users.end() &&
-      arn == "arn:aws:iam::" + id + ":user" + user->second.path + last) {
+      user != access.users.end() && arn == UserArn(id, user->second.path, last)) {
     described.user_name = last;
     return described;
   }

@@ -228,6 +228,22 @@ TEST_F(IdentitiesTest, AUserThatIsAddedAgainIsReplacedAsAWhole) {
   EXPECT_TRUE(policies()->identity.empty());
 }
 
+// Symptom: there were two users of the name, one with the keys and one with the policies.
+TEST_F(IdentitiesTest, KeysFollowAUserThatMovesToAnotherPath) {
+  const auto add = [this](const std::string& user) {
+    ASSERT_TRUE(identities_
+                    .Add(Document((R"({"accounts": [{"account_id": "111122223333", "users": [)" +
+                                   user + "]}]}")
+                                      .c_str()))
+                    .ok());
+  };
+  add(R"({"name": "ann", "access_keys": [{"access_key_id": "ANN", "secret_access_key": "s"}]})");
+  add(R"({"name": "ann", "path": "/new/"})");
+  const s3::Identity moved = identities_.FindUser("ANN")->identity;
+  EXPECT_EQ(moved.arn, "arn:aws:iam::111122223333:user/new/ann");
+  EXPECT_EQ(moved.user_id, UniqueId("AIDA", moved.arn));
+}
+
 TEST_F(IdentitiesTest, AddIsAtomic) {
   const auto added = identities_.Add(Document(
       R"({"namespaces": ["broken"], "accounts": [{"account_id": "111122223333", "access_keys": [

@@ -127,8 +127,7 @@ class Reader {
                         "user '" + identity.user_name + "' is given twice; name each once");
     }
     PENSTOCK_ASSIGN(const auto path, fields.Text("path"));
-    identity.arn =
-        "arn:aws:iam::" + root.account_id + ":user" + path.value_or("/") + identity.user_name;
+    identity.arn = UserArn(root.account_id, path.value_or("/"), identity.user_name);
     identity.user_id = UniqueId("AIDA", identity.arn);
     return ReadKeys(fields, identity);
   }
@@ -214,8 +213,8 @@ Json NamedUsers(KeysOfAccount& own, const AccountAccess* access, const std::stri
   if (access != nullptr) {
     Json users = AccessJson(*access, "users");
     for (Json& user : users) {
-      std::string arn = "arn:aws:iam::" + account_id + ":user" + user.value("path", "/") +
-                        user.at("name").get<std::string>();
+      std::string arn =
+          UserArn(account_id, user.value("path", "/"), user.at("name").get<std::string>());
       own.of_users.try_emplace(arn, Json::array());
       with_policies.emplace(std::move(arn), std::move(user));
     }
