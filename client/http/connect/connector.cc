@@ -1,13 +1,11 @@
 #include "client/http/connect/connector.h"
 
 #include <curl/curl.h>
-#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <string_view>
 #include <utility>
@@ -104,13 +102,7 @@ int ConnectHandle::Socket() const {
   return fd == CURL_SOCKET_BAD ? -1 : static_cast<int>(fd);
 }
 
-Descriptor ConnectHandle::DuplicateSocket() {
-  const int fd = Socket();
-  if (fd < 0) return Descriptor();
-  Descriptor duplicate(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  if (!duplicate) duplicate_error_ = errno;
-  return duplicate;
-}
+Descriptor ConnectHandle::TakeSocket() { return Descriptor(taken_ = Socket()); }
 
 curl_socket_t ConnectHandle::Callbacks::OnOpenSocket(void* self, curlsocktype,
                                                      curl_sockaddr* address) {
@@ -128,6 +120,7 @@ curl_socket_t ConnectHandle::Callbacks::OnOpenSocket(void* self, curlsocktype,
 }
 
 int ConnectHandle::Callbacks::OnCloseSocket(void* self, curl_socket_t fd) {
+  if (fd == static_cast<ConnectHandle*>(self)->taken_) return 0;
   sockaddr_storage peer{};
   socklen_t size = sizeof peer;
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0)
@@ -156,7 +149,7 @@ Error ConnectHandle::ErrorOf(const Request& request) const {
   failure.detail = error_text_.data();
   long os_error = 0;
   curl_easy_getinfo(curl_, CURLINFO_OS_ERRNO, &os_error);
-  failure.os_error = duplicate_error_ != 0 ? duplicate_error_ : static_cast<int>(os_error);
+  failure.os_error = static_cast<int>(os_error);
   failure.connected = reached_peer_;
   failure.tunnel_status = tunnel_status_;
   failure.tunnel_head_too_long = tunnel_head_bytes_ > kMaxTunnelHeadBytes;

@@ -32,9 +32,9 @@ class ConnectHandle {
   void* curl() const { return curl_; }  // libcurl's CURL
   // The socket, once connected. -1: connecting has failed.
   int Socket() const;
-  // Returns a descriptor of the connected socket that outlives this handle. None: no descriptor is
-  // left, and ErrorOf() says so.
-  Descriptor DuplicateSocket();
+  // Passes the connected socket on: it stays open after this handle's destruction, which is the
+  // only permitted next step. None: connecting has failed.
+  Descriptor TakeSocket();
   // Returns why there is no socket after the attempt. `request` as in Connect.
   Error ErrorOf(const Request& request) const;
   // Records the result for the addresses that were tried. Failed addresses are skipped for a while
@@ -67,7 +67,7 @@ class ConnectHandle {
   bool reached_peer_ = false;  // a socket that was closed had been connected
   bool lost_ = false;          // lost a socket or skipped an address since TryNextAddress
   int code_ = 0;               // libcurl's result of the attempt
-  int duplicate_error_ = 0;    // errno of DuplicateSocket
+  int taken_ = -1;             // the socket that TakeSocket has returned
   int tunnel_status_ = 0;      // of the proxy's response to CONNECT; 0: none
   std::size_t tunnel_head_bytes_ = 0;
   std::vector<int> sockets_;        // that libcurl waits for

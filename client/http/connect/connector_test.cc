@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -81,8 +80,7 @@ class ConnectorTest : public ::testing::Test {
         ended = true;
       });
     }
-    socket_ = handle_->DuplicateSocket();
-    return static_cast<bool>(socket_);
+    return handle_->Socket() >= 0;
   }
 
   // Returns the error of a tunnel that the proxy's response prevents, long before the timeout.
@@ -96,7 +94,6 @@ class ConnectorTest : public ::testing::Test {
   const int epoll_fd_ = ::epoll_create1(EPOLL_CLOEXEC);
   std::optional<Connector> connector_{std::in_place, epoll_fd_};
   std::unique_ptr<ConnectHandle> handle_;
-  Descriptor socket_;
 };
 
 TEST_F(ConnectorTest, HandsOverAConnectedSocketAndStopsWatchingIt) {
@@ -104,13 +101,10 @@ TEST_F(ConnectorTest, HandsOverAConnectedSocketAndStopsWatchingIt) {
   ASSERT_TRUE(Connect(server.Get()));
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.u64 = 0;  // no tag of the connector
-  EXPECT_EQ(::epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, socket_.get(), &event), 0);
-  std::array<epoll_event, 2> events{};
-  EXPECT_EQ(::epoll_wait(epoll_fd_, events.data(), events.size(), 10'000), 1)
-      << "libcurl's descriptor is still in the set";
-  EXPECT_EQ(events[0].data.u64, 0u);
-  ::epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, socket_.get(), nullptr);
+  EXPECT_EQ(::epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, handle_->Socket(), &event), 0)
+      << "the descriptor is still in the set";
+  EXPECT_EQ(::epoll_wait(epoll_fd_, &event, 1, 10'000), 1);
+  ::epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, handle_->Socket(), nullptr);
 }
 
 // Symptom: bodies of uploads went to the connection that had got the number of the socket. When
@@ -135,33 +129,19 @@ TEST_F(ConnectorTest, SocketsStayOpenWhileOthersConnect) {
   }
 }
 
-TEST_F(ConnectorTest, ADuplicateOutlivesItsHandle) {
+TEST_F(ConnectorTest, ATakenSocketOutlivesItsHandle) {
   RawServer server([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("hello");
   });
   ASSERT_TRUE(Connect(server.Get()));
+  ConnectedSocket socket(handle_->TakeSocket());
   handle_.reset();
-  ConnectedSocket socket(std::move(socket_));
   EXPECT_EQ(socket.Send(AsBytes("GET / HTTP/1.1\r\n\r\n"), {}).count, 18u);
   pollfd readable{.fd = socket.fd(), .events = POLLIN, .revents = 0};
   EXPECT_EQ(::poll(&readable, 1, 10'000), 1);
   std::array<std::byte, 8> memory;
   EXPECT_EQ(socket.Receive(memory).count, 5u);
-}
-
-TEST_F(ConnectorTest, WithoutADescriptorForTheSocketTheErrorNamesTheLimit) {
-  RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
-  ASSERT_TRUE(Connect(server.Get()));
-  rlimit usual{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
-  const rlimit none{1, usual.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  const bool duplicated = static_cast<bool>(handle_->DuplicateSocket());
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
-  EXPECT_FALSE(duplicated);
-  EXPECT_NE(handle_->ErrorOf(server.Get()).message.find("open files"), std::string::npos)
-      << handle_->ErrorOf(server.Get()).message;
 }
 
 TEST_F(ConnectorTest, ReportsWhyConnectingFailed) {
@@ -314,7 +294,6 @@ TEST_F(ConnectorTest, DestructionClosesTheConnection) {
     closed.set_value();
   });
   ASSERT_TRUE(Connect(server.Get()));
-  socket_ = Descriptor();
   handle_.reset();
   EXPECT_EQ(closed.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
 }

@@ -124,7 +124,7 @@ void ExchangeRunner::OnConnected(Connection& connection) {
   if (is_tls) {
     if (const int fd = handle.Socket(); fd >= 0) connection.socket.emplace(handle.curl(), fd);
   } else {
-    if (Descriptor socket = handle.DuplicateSocket()) connection.socket.emplace(std::move(socket));
+    if (Descriptor socket = handle.TakeSocket()) connection.socket.emplace(std::move(socket));
   }
   if (!connection.socket) {
     Error error = handle.ErrorOf(transfer->request);
