@@ -278,12 +278,14 @@ Result<void> ReadTokenProvider(const Json& json, const std::string& place, Accou
   return AddEntity(fields, "token provider", name, std::move(provider), access.token_providers);
 }
 
+Result<JsonFields> ReadUserFields(const Json& json, const std::string& place) {
+  return JsonFields::Read(json, place,
+                          {"name", "path", "tags", "access_keys", "groups", "inline_policies",
+                           "attached_policies", "permissions_boundary"});
+}
+
 Result<void> ReadUserAccess(const Json& json, const std::string& place, AccountAccess& access) {
-  PENSTOCK_ASSIGN(
-      const JsonFields fields,
-      JsonFields::Read(json, place,
-                       {"name", "path", "tags", "access_keys", "groups", "inline_policies",
-                        "attached_policies", "permissions_boundary"}));
+  PENSTOCK_ASSIGN(const JsonFields fields, ReadUserFields(json, place));
   JsonTree tree(json);
   Json& own = tree.root();
   own.erase("access_keys");

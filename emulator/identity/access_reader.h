@@ -24,7 +24,8 @@ Result<void> ReadManagedPolicy(const Json& json, const std::string& place, Accou
 Result<void> ReadGroup(const Json& json, const std::string& place, AccountAccess& access);
 Result<void> ReadRole(const Json& json, const std::string& place, AccountAccess& access);
 Result<void> ReadTokenProvider(const Json& json, const std::string& place, AccountAccess& access);
-// Adds nothing if the user has neither groups nor policies.
+// Returns the fields of a user, whose names it checks.
+Result<JsonFields> ReadUserFields(const Json& json, const std::string& place);
 Result<void> ReadUserAccess(const Json& json, const std::string& place, AccountAccess& access);
 
 // Reads managed_policies, groups, roles and token_providers of an account.

@@ -100,7 +100,7 @@ bool Identities::HasPrincipal(const Tables& tables, const SessionRecord& session
   if (session.user_name.empty() ||
       (has_access && access->second->users.contains(session.user_name)))
     return true;
-  // A user with neither groups nor policies is known by its keys.
+  // Older builds stored users with neither groups nor policies only as owners of keys.
   return std::any_of(tables.keys.begin(), tables.keys.end(), [&](const auto& key) {
     const s3::Identity& identity = key.second->identity;
     return identity.account_id == session.account_id && identity.user_name == session.user_name;

@@ -114,12 +114,8 @@ class Reader {
 
   Result<void> ReadUser(const Json& json, const std::string& place, const s3::Identity& root,
                         std::set<std::string>& names) {
-    // ReadUserAccess has checked its fields.
-    PENSTOCK_ASSIGN(
-        const JsonFields fields,
-        JsonFields::Read(json, place,
-                         {"name", "path", "tags", "access_keys", "groups", "inline_policies",
-                          "attached_policies", "permissions_boundary"}));
+    // ReadUserAccess has checked the values.
+    PENSTOCK_ASSIGN(const JsonFields fields, ReadUserFields(json, place));
     s3::Identity identity = root;
     PENSTOCK_ASSIGN(identity.user_name, fields.RequiredText("name"));
     if (!names.insert(identity.user_name).second) {

@@ -16,12 +16,6 @@
 namespace penstock::emulator::server {
 namespace {
 
-constexpr std::uint64_t kLongestWaitMs = 60'000;
-// Between two checks whether the client has left.
-constexpr std::chrono::milliseconds kWaitSlice{500};
-// JSON numbers are exact up to here.
-constexpr std::uint64_t kMaxExactInteger = std::uint64_t{1} << 53;
-
 Result<void> RefuseOthers(const AdminCall& call, std::initializer_list<std::string_view> allowed) {
   for (const auto& [name, value] : call.query) {
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
@@ -45,11 +39,9 @@ Result<AdminReply> Read(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_TRY(RefuseOthers(call, {"namespace", "after", "wait_ms"}));
   PENSTOCK_ASSIGN(const std::uint64_t after, Number(call, "after", 0, kMaxExactInteger));
   PENSTOCK_ASSIGN(const std::uint64_t wait_ms, Number(call, "wait_ms", 0, kLongestWaitMs));
-  // It occupies its thread while it waits. The limit leaves threads for other requests.
-  const std::shared_ptr<void> place = wait_ms > 0 ? call.concurrency->tails.Take() : nullptr;
-  if (wait_ms > 0 && place == nullptr) {
-    return Error::Make(ErrorKind::kUnavailable,
-                       "24 requests already wait for entries, which is the limit; retry later");
+  std::shared_ptr<void> place;
+  if (wait_ms > 0) {
+    PENSTOCK_ASSIGN(place, TakeTail(call));
   }
   const MonotonicTime until = SystemClock().Monotonic() + std::chrono::milliseconds(wait_ms);
   for (;;) {

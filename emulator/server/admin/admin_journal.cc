@@ -14,11 +14,6 @@ namespace penstock::emulator::server {
 namespace {
 
 constexpr std::chrono::milliseconds kWait{10'000};
-constexpr std::uint64_t kLongestWaitMs = 60'000;
-// Between two checks whether the client has left.
-constexpr std::chrono::milliseconds kWaitSlice{500};
-// JSON numbers are exact up to here.
-constexpr std::uint64_t kMaxExactInteger = std::uint64_t{1} << 53;
 
 Result<std::uint64_t> WholeOf(std::string_view name, std::string_view text) {
   std::uint64_t number = 0;
@@ -118,12 +113,7 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
   // The journal that `after` refers to.
   PENSTOCK_ASSIGN(std::optional<std::uint64_t> generation, Whole(call, "generation"));
   PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter.root())));
-  // It occupies its thread while it waits. The limit leaves threads for other requests.
-  const std::shared_ptr<void> place = call.concurrency->tails.Take();
-  if (place == nullptr) {
-    return Error::Make(ErrorKind::kUnavailable,
-                       "24 requests already wait for entries, which is the limit; retry later");
-  }
+  PENSTOCK_ASSIGN(const std::shared_ptr<void> place, TakeTail(call));
   // Without entries: only the generation and the last number are needed.
   PENSTOCK_ASSIGN(const JournalReading now,
                   emulator.AwaitJournal(call.space(), kMaxExactInteger, {}));

@@ -2,7 +2,10 @@
 #ifndef PENSTOCK_EMULATOR_SERVER_ADMIN_ADMIN_ROUTES_H_
 #define PENSTOCK_EMULATOR_SERVER_ADMIN_ADMIN_ROUTES_H_
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +42,15 @@ struct AdminCall {
   // The first parameter with that name; empty: none.
   std::string_view Parameter(std::string_view parameter) const;
 };
+
+// JSON numbers are exact up to here.
+inline constexpr std::uint64_t kMaxExactInteger = std::uint64_t{1} << 53;
+// Of requests that wait for entries or events.
+inline constexpr std::uint64_t kLongestWaitMs = 60'000;
+// Between two checks whether the client has left.
+inline constexpr std::chrono::milliseconds kWaitSlice{500};
+// Takes a place among `tails` until the destruction of the result. kUnavailable: there is none.
+Result<std::shared_ptr<void>> TakeTail(const AdminCall& call);
 
 using AdminBody = std::variant<std::string, store::Content>;
 

@@ -118,6 +118,13 @@ std::string AdminCall::space() const {
   return name.empty() ? std::string(identity::kDefaultNamespace) : name;
 }
 
+Result<std::shared_ptr<void>> TakeTail(const AdminCall& call) {
+  std::shared_ptr<void> place = call.concurrency->tails.Take();
+  if (place != nullptr) return place;
+  return Error::Make(ErrorKind::kUnavailable,
+                     "24 requests already wait for entries, which is the limit; retry later");
+}
+
 std::string_view AdminCall::Parameter(std::string_view parameter) const {
   for (const auto& [given, value] : query) {
     if (given == parameter) return value;
