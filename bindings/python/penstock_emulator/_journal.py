@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
-from ._journal_entry import Filter, JournalEntry, RangeReport, Retry, entry_of, filter_document
+from ._journal_entry import (
+    Filter,
+    JournalEntry,
+    ObjectUse,
+    RangeGroup,
+    RangeReport,
+    Retry,
+    entry_of,
+    filter_document,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -78,7 +87,15 @@ class Journal:
         """Returns the number of requests that the filter selects."""
         return int(self._query("count", filter)["count"])
 
-    def ranges(self, bucket: str, key: str, wanted: Sequence[tuple[int, int]] = (), *, after: int = 0) -> RangeReport:
+    def ranges(
+        self,
+        bucket: str,
+        key: str,
+        wanted: Sequence[tuple[int, int]] = (),
+        *,
+        after: int = 0,
+        by: Literal["connection", "peer", "access_key", "user_agent"] | None = None,
+    ) -> RangeReport:
         """Returns the bytes that successful reads of an object fetched, compared with the wanted ones.
 
         Args:
@@ -86,14 +103,22 @@ class Journal:
             key: The object's key.
             wanted: Ranges (begin, end) in bytes, in any order; they may overlap. Empty: no comparison.
             after: Only entries with a larger number.
+            by: Also report the reads by group in `RangeReport.groups`; None: no groups.
         """
         object_filter: Filter = {"bucket": bucket, "key": key, "after": after}
-        compared = {"wanted": [list(pair) for pair in wanted]} if wanted else {}
+        compared: dict[str, Any] = {"wanted": [list(pair) for pair in wanted]} if wanted else {}
+        if by is not None:
+            compared["by"] = by
         result = self._query("ranges", object_filter, **compared)
         del result["generation"]
-        for name in ("fetched", "covered", "missing"):
-            result[name] = [(begin, end) for begin, end in result[name]]
-        return RangeReport(**result)
+        groups = result.get("groups", [])
+        for owner, name in [(result, each) for each in ("fetched", "covered", "missing")] + [(g, "ranges") for g in groups]:
+            owner[name] = [(begin, end) for begin, end in owner[name]]
+        return RangeReport(**result | {"groups": [RangeGroup(**group) for group in groups]})
+
+    def objects(self, **filter: Unpack[Filter]) -> list[ObjectUse]:
+        """Returns the reads, writes, bytes and errors of each object that requests name, most requests first, at most 1000."""
+        return [ObjectUse(**document) for document in self._query("objects", filter)["objects"]]
 
     def max_concurrency(self, **filter: Unpack[Filter]) -> int:
         """Returns the largest number of the selected requests that were in progress at the same time."""

@@ -120,6 +120,39 @@ class JournalEntry:
 
 
 @dataclasses.dataclass(frozen=True)
+class RangeGroup:
+    """The successful reads of one object by one connection, peer, access key or user agent."""
+
+    #: The connection's number, the peer's address without its port, the access key id or the user agent.
+    value: str
+    requests: int
+    #: The union of the ranges of the group's reads.
+    ranges: list[tuple[int, int]]
+    #: Bytes fetched twice count twice.
+    fetched_bytes: int
+    #: Bytes that the group fetched again.
+    overlap_bytes: int
+    #: The start of the first read and the end of the last one, as `JournalEntry.began_s`.
+    first_s: float
+    last_s: float
+
+
+@dataclasses.dataclass(frozen=True)
+class ObjectUse:
+    """The requests for one object, with any outcome."""
+
+    bucket: str
+    key: str
+    reads: int
+    writes: int
+    #: Bytes of bodies on the wire.
+    bytes_out: int
+    bytes_in: int
+    #: Requests with status 400 or above, or without a complete response.
+    errors: int
+
+
+@dataclasses.dataclass(frozen=True)
 class RangeReport:
     """The bytes of one object that successful reads fetched. Ranges are half-open: (begin, end)."""
 
@@ -138,6 +171,10 @@ class RangeReport:
     over_read_bytes: int
     #: Dropped entries in the queried span; they may have included reads of the object.
     dropped: int = 0
+    #: With `by`: the same reads by group, most fetched bytes first, at most 1000 groups.
+    groups: list[RangeGroup] = dataclasses.field(default_factory=list)
+    #: Groups above that limit.
+    groups_dropped: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -187,6 +187,35 @@ def test_a_range_report_has_missing_overlapping_and_excess_bytes(emulator: Emula
     assert "GET /data/a/1 -> 206 bytes 90-100" in str(failure.value)
 
 
+def test_a_range_report_groups_reads_by_access_key(emulator: Emulator) -> None:
+    client = fill(emulator)
+    for asked in ("bytes=0-19", "bytes=10-29"):
+        client.get_object(Bucket="data", Key="a/1", Range=asked)["Body"].read()
+    report = emulator.journal().ranges("data", "a/1", by="access_key")
+    (group,) = report.groups
+    assert (group.value, group.requests, group.ranges) == ("penstock", 2, [(0, 30)])
+    assert (group.fetched_bytes, group.overlap_bytes, report.groups_dropped) == (40, 10, 0)
+    reads = emulator.journal().entries(operations="GetObject")
+    assert group.first_s == reads[0].began_s
+    assert group.last_s == pytest.approx(reads[1].began_s + reads[1].lasted_s)
+    assert [group.value for group in emulator.journal().ranges("data", "a/1", by="peer").groups] == ["127.0.0.1"]
+    assert emulator.journal().ranges("data", "a/1").groups == []
+    with pytest.raises(ValueError, match="by: must be connection, peer, access_key or user_agent, not 'key'"):
+        emulator.journal().ranges("data", "a/1", by="key")  # type: ignore[arg-type]
+
+
+def test_objects_are_listed_by_their_requests(emulator: Emulator) -> None:
+    client = fill(emulator)
+    client.get_object(Bucket="data", Key="a/1")["Body"].read()
+    with pytest.raises(ClientError):
+        client.get_object(Bucket="data", Key="none")
+    first, second = emulator.journal().objects(bucket="data")
+    assert (first.bucket, first.key, first.reads, first.writes, first.bytes_out, first.errors) == ("data", "a/1", 1, 1, 100, 0)
+    assert first.bytes_in >= 100
+    assert (second.key, second.reads, second.writes, second.errors) == ("none", 1, 0, 1)
+    assert emulator.journal().objects(key_prefix="b") == []
+
+
 # botocore counts the first attempt too. The modes differ in their waits, not in the number of attempts.
 @pytest.mark.parametrize("mode", ["legacy", "standard"])
 def test_boto3_makes_as_many_attempts_as_configured(mode: str) -> None:

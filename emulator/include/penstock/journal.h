@@ -117,6 +117,40 @@ struct RangeReport {
   std::uint64_t over_read_bytes = 0;  // covered and not wanted
 };
 
+// By what reads are grouped. kPeer: the client's address without its port.
+enum class RangeGrouping : std::uint8_t { kConnection, kPeer, kAccessKey, kUserAgent };
+
+// The successful reads of one group.
+struct RangeGroup {
+  std::string value;  // of the connection (its number), peer, access key or user agent
+  std::uint64_t requests = 0;
+  std::vector<ByteRange> covered;   // the union of what they fetched
+  std::uint64_t fetched_bytes = 0;  // the sum; bytes fetched twice count twice
+  std::uint64_t overlap_bytes = 0;  // within the group
+  // As in the entries: the begin of the first read and the end of the last one.
+  std::chrono::nanoseconds began{};
+  std::chrono::nanoseconds ended{};
+};
+struct RangeGroups {
+  std::vector<RangeGroup> groups;  // most fetched bytes first
+  std::uint64_t dropped = 0;       // groups above the limit
+};
+
+// The requests for one object, with any outcome.
+struct ObjectUse {
+  std::string bucket;
+  std::string key;
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t bytes_out = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t errors = 0;  // status 400 or above, or no complete response
+};
+struct ObjectReport {
+  std::vector<ObjectUse> objects;  // most requests first
+  std::uint64_t dropped = 0;       // objects above the limit
+};
+
 // The requests with one invocation id.
 struct Invocation {
   std::string id;
@@ -158,6 +192,14 @@ class JournalReading {
   // For one object: the filter must have bucket and key. `wanted` may overlap and be in any order;
   // if empty, `missing` and `over_read_bytes` are not computed.
   RangeReport Ranges(const JournalFilter& filter, std::vector<ByteRange> wanted = {}) const;
+
+  // The same reads by group, at most `limit` groups.
+  RangeGroups GroupedRanges(const JournalFilter& filter, RangeGrouping by,
+                            std::size_t limit = 1000) const;
+
+  // The objects that requests name by their key, at most `limit`. Requests with keys in their
+  // bodies (DeleteObjects) do not count.
+  ObjectReport Objects(const JournalFilter& filter = {}, std::size_t limit = 1000) const;
 
   // Largest number of these requests that were in progress at the same time.
   std::uint64_t MaxConcurrency(const JournalFilter& filter = {}) const;
