@@ -149,7 +149,11 @@ JournalEntry Owned(const JournalEntryView& entry) {
           .faults = std::string(entry.faults),
           .checksums = std::string(entry.checksums),
           .authorization = std::string(entry.authorization),
-          .payload = std::string(entry.payload)};
+          .payload = std::string(entry.payload),
+          .signature = entry.signature,
+          .request_headers = std::string(entry.request_headers),
+          .response_headers = std::string(entry.response_headers),
+          .headers_left_out = entry.headers_left_out};
 }
 
 }  // namespace

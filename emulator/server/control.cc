@@ -44,6 +44,8 @@ constexpr std::chrono::milliseconds kSendingResponsesLimit{200};
 
 constexpr int kMostEventsOfReading = 1000;
 
+constexpr std::chrono::seconds kLongestCapture{3600};
+
 Result<std::shared_ptr<identity::KeyNamespace>> AsKeyNamespace(
     Result<std::shared_ptr<NamespaceStore>> found) {
   if (!found.ok()) return std::move(found).error();
@@ -459,6 +461,30 @@ Result<void> Control::ClearJournal(const std::string& name) {
   journal->WaitForResponses(machine_.Monotonic() + kSendingResponsesLimit);
   journal->Clear(machine_.Monotonic());
   return Ok();
+}
+
+Result<std::optional<WallTime>> Control::CaptureHeaders(const std::string& name,
+                                                        std::chrono::seconds duration) {
+  if (duration < std::chrono::seconds(0) || duration > kLongestCapture) {
+    return FieldError("seconds", "must be 0, which ends a capture, to 3600, not " +
+                                     std::to_string(duration.count()));
+  }
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  const std::shared_ptr<TestControls> controls = namespace_store->CurrentControls();
+  PENSTOCK_ASSIGN(journal::Journal* const journal, RequireJournal(*controls));
+  journal->CaptureUntil(duration == duration.zero() ? MonotonicTime::min()
+                                                    : machine_.Monotonic() + duration);
+  return HeaderCapture(name);
+}
+
+Result<std::optional<WallTime>> Control::HeaderCapture(const std::string& name) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  const std::shared_ptr<TestControls> controls = namespace_store->CurrentControls();
+  PENSTOCK_ASSIGN(journal::Journal* const journal, RequireJournal(*controls));
+  const MonotonicTime now = machine_.Monotonic();
+  const MonotonicTime until = journal->capture_until();
+  if (until <= now) return std::optional<WallTime>();
+  return std::optional(machine_.Now() + (until - now));
 }
 
 void Control::StopWaits() {

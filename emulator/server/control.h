@@ -72,6 +72,9 @@ class Control {
   Result<JournalReading> AwaitJournal(const std::string& name, std::uint64_t after,
                                       std::chrono::milliseconds wait);
   Result<void> ClearJournal(const std::string& name);
+  Result<std::optional<WallTime>> CaptureHeaders(const std::string& name,
+                                                 std::chrono::seconds duration);
+  Result<std::optional<WallTime>> HeaderCapture(const std::string& name);
 
   // Ends seeding, lifecycle runs and all waits for a journal, so that shutdown does not wait for
   // them.

@@ -155,6 +155,10 @@ def test_every_operation_of_the_file_is_answered(checked: Checked, tmp_path: Pat
                 about["then"] = {"operations": ["GetObject"]}
             answer = api("POST", f"{root}journal-query{name}", about)
             assert "error" not in answer
+        assert api("POST", f"{root}journal-capture{name}", {"seconds": 60})["until"]
+        assert api("GET", f"{root}journal-capture{name}")["until"]
+        s3.list_objects_v2(Bucket="seeded")
+        assert name or "request_headers" in api("GET", f"{root}journal?newest=1")["entries"][0]
         if not name:
             explained = api("GET", f"{root}explain?request_id={page['entries'][0]['request_id']}")
             assert not explained["policies_consulted"]

@@ -7,10 +7,12 @@ import os
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
+from ._clock import EPOCH
 from ._journal_entry import (
     Filter,
     JournalEntry,
@@ -197,6 +199,27 @@ class Journal:
                 elif time.monotonic() >= until:
                     return
 
+    def capture_headers(self, seconds: int) -> datetime | None:
+        """Lets the entries of requests that end in the next `seconds` have the headers of the request and the response.
+
+        A reset ends the capture.
+
+        Args:
+            seconds: 1 to 3600; 0 ends the capture.
+
+        Returns:
+            The end of the capture by the machine's clock; None: it has ended.
+
+        Raises:
+            ValueError: `seconds` is out of range.
+        """
+        return _time_of(self._core.capture_headers(self.namespace, seconds))
+
+    @property
+    def header_capture(self) -> datetime | None:
+        """The end of the current capture of headers; None: there is none."""
+        return _time_of(self._core.header_capture(self.namespace))
+
     def clear(self) -> None:
         """Removes all entries. A request that began before gets no entry when it ends. The numbering continues."""
         self._core.clear_journal(self.namespace)
@@ -302,6 +325,10 @@ class Journal:
         document = {"question": question, "filter": filter_document(filter), **more}
         result: dict[str, Any] = json.loads(self._core.ask_journal(self.namespace, json.dumps(document)))
         return result
+
+
+def _time_of(ns: int | None) -> datetime | None:
+    return None if ns is None else EPOCH + timedelta(microseconds=ns // 1000)
 
 
 def _filter_text(filter: Filter) -> str:

@@ -319,6 +319,45 @@ def test_exports_contain_no_signatures_or_tokens(version: str, tmp_path: Path) -
             assert "the-token" not in text
 
 
+def test_captured_headers_are_in_entries_and_exports(emulator: Emulator, tmp_path: Path) -> None:
+    journal = emulator.journal()
+    assert journal.header_capture is None
+    until = journal.capture_headers(60)
+    assert until is not None
+    assert timedelta(0) < until - datetime.now(timezone.utc) <= timedelta(seconds=60)
+    assert journal.header_capture is not None
+    client = fill(emulator)
+    assert journal.capture_headers(0) is None
+    client.list_buckets()
+    created, put, listed = journal
+    names = [name.lower() for name, _ in put.request_headers]
+    assert "host" in names
+    assert "authorization" in names
+    headers = dict(put.request_headers)
+    assert headers["Authorization"].startswith("AWS4-HMAC-SHA256 Credential=penstock/")
+    assert headers["Authorization"].endswith("Signature=***")
+    assert ("x-amz-request-id", put.request_id) in put.response_headers
+    assert (put.headers_left_out, listed.request_headers, listed.response_headers) == (0, (), ())
+    assert put.signature is not None
+    assert (put.signature.version, put.signature.verdict) == ("v4", "valid")
+    journal.export(tmp_path / "har", "har")
+    archive = json.loads((tmp_path / "har").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(HAR).validate(archive)
+    shown = archive["log"]["entries"][1]["request"]["headers"]
+    assert [(header["name"], header["value"]) for header in shown] == list(put.request_headers)
+    with pytest.raises(ValueError, match="seconds: must be 0, which ends a capture, to 3600, not 3601"):
+        journal.capture_headers(3601)
+
+
+def test_a_wrong_secret_is_an_invalid_signature(emulator: Emulator) -> None:
+    emulator.secret_access_key = "wrong"
+    with pytest.raises(ClientError, match="SignatureDoesNotMatch"):
+        boto(emulator).list_buckets()
+    (entry,) = emulator.journal()
+    assert entry.signature is not None
+    assert (entry.signature.version, entry.signature.verdict) == ("v4", "invalid")
+
+
 def test_a_json_lines_export_has_a_line_per_entry(emulator: Emulator, tmp_path: Path) -> None:
     fill(emulator)
     emulator.journal().export(tmp_path / "lines", "jsonl", operations="PutObject")

@@ -245,6 +245,14 @@ class Emulator {
   // continues.
   virtual Result<void> ClearJournal(const std::string& name_space) = 0;
 
+  // For `duration` from now on, 0 to 3600 s, the entries of requests that end have the headers of
+  // the request and the response. 0 ends an earlier capture, as does a reset. Returns the end of
+  // the capture by the machine's clock; nullopt: there is none.
+  virtual Result<std::optional<WallTime>> CaptureHeaders(const std::string& name_space,
+                                                         std::chrono::seconds duration) = 0;
+  // Returns the end of the current capture.
+  virtual Result<std::optional<WallTime>> HeaderCapture(const std::string& name_space) const = 0;
+
   // Sets limits, latency and bandwidth from now on, with full budgets: JSON or a preset's name, as
   // in EmulatorOptions::limits_json; "{}": none. A reset restores the initial ones.
   // kInvalidArgument names the member.

@@ -10,12 +10,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "penstock/base/clock.h"
 #include "penstock/base/export.h"
 #include "penstock/base/result.h"
 #include "penstock/base/types.h"
+#include "penstock/request_signature.h"
 
 namespace penstock::emulator::journal {
 class Journal;
@@ -72,11 +74,21 @@ struct BasicJournalEntry {
   Text authorization{};
   // The kind of x-amz-content-sha256: "signed", "unsigned", "STREAMING-..."; empty: none.
   Text payload{};
+  RequestSignature signature;
+  // Only of requests that ended during a capture (Emulator::CaptureHeaders), as sent, in lines
+  // "Name: value\n" (JournalHeaders); secrets are replaced by "***". At most 8 KiB of both.
+  Text request_headers{};
+  Text response_headers{};
+  std::uint32_t headers_left_out = 0;  // headers of both that did not fit
 
   std::chrono::nanoseconds lasted() const { return ended - began; }
 };
 using JournalEntry = BasicJournalEntry<std::string>;
 using JournalEntryView = BasicJournalEntry<std::string_view>;
+
+// Returns the names and values of request_headers or response_headers, in order. The views point
+// into `lines`.
+std::vector<std::pair<std::string_view, std::string_view>> JournalHeaders(std::string_view lines);
 
 // Selects entries. Unset members match every entry; all set members must match.
 struct JournalFilter {

@@ -271,7 +271,7 @@ class Admin final : public message::Handler {
         "unknown path '" + std::string(path) +
             "'; this listener serves /_penstock/ health, stats, metrics, reset, namespaces, clock, "
             "faults, retry-tests, scenarios, limits, lifecycle, events, explain, seed, users, "
-            "access-keys, journal, journal-tail, journal-query and container-credentials, and "
+            "access-keys, journal, journal-tail, journal-query, journal-capture and container-credentials, and "
             "/latest/ of the instance metadata "
             "service");
   }

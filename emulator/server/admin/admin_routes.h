@@ -70,7 +70,7 @@ struct AdminRoute {
 std::span<const AdminRoute> FaultRoutes();  // faults, retry-tests
 // health, stats, metrics, reset, namespaces, clock, seed, users, access-keys
 std::span<const AdminRoute> SpaceRoutes();
-std::span<const AdminRoute> JournalRoutes();    // journal, journal-tail, journal-query
+std::span<const AdminRoute> JournalRoutes();    // journal, journal-tail, journal-query, journal-capture
 std::span<const AdminRoute> LimitRoutes();      // limits
 std::span<const AdminRoute> ExplainRoutes();    // explain
 std::span<const AdminRoute> LifecycleRoutes();  // lifecycle
