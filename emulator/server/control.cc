@@ -18,6 +18,7 @@
 #include "emulator/server/namespaces/seeder.h"
 #include "emulator/server/process/config_file.h"
 #include "emulator/traffic/limits_report.h"
+#include "penstock/simulate.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -45,6 +46,11 @@ constexpr std::chrono::milliseconds kSendingResponsesLimit{200};
 constexpr int kMostEventsOfReading = 1000;
 
 constexpr std::chrono::seconds kLongestCapture{3600};
+
+// So that a request can use neither a processor nor the memory for long.
+constexpr std::uint64_t kMostSimulatedRequests = 5'000'000;
+constexpr std::uint64_t kMostSimulatedConnections = 1'000'000;
+constexpr std::chrono::seconds kLongestSimulation{60};
 
 Result<std::shared_ptr<identity::KeyNamespace>> AsKeyNamespace(
     Result<std::shared_ptr<NamespaceStore>> found) {
@@ -350,6 +356,24 @@ Result<SeedReport> Control::Seed(const SeedRequest& request) {
   PENSTOCK_ASSIGN(std::shared_ptr<s3::Namespace> space, namespace_store->Enter());
   const Seeder seeder{router_, std::move(space), std::move(owner), region_, stopping_};
   return seeder.Fill(request);
+}
+
+Result<std::string> Control::Simulate(const SimulateRequest& request) const {
+  const MonotonicTime until = machine_.Monotonic() + kLongestSimulation;
+  const auto late = [&] { return machine_.Monotonic() >= until; };
+  const auto ends = [&, cancelled = Cancelled(request.cancelled)] { return cancelled() || late(); };
+  auto report = SimulateJson(request.job, {.most_requests = kMostSimulatedRequests,
+                                           .most_connections = kMostSimulatedConnections,
+                                           .cancelled = ends});
+  if (report.ok() || report.error().kind != ErrorKind::kCancelled) return report;
+  if (stopping_) {
+    return Error::Make(ErrorKind::kUnavailable,
+                       "the emulator is stopping and has cancelled the simulation");
+  }
+  if (!late()) return report;
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "the simulation took more than 60 s, which is the limit: use fewer ranks, "
+                     "files, rounds or connections_per_rank");
 }
 
 Result<void> Control::StartLifecycle() {

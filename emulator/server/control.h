@@ -57,6 +57,8 @@ class Control {
   Result<std::shared_ptr<s3::Namespace>> SpaceOf(const std::string& name);
 
   Result<SeedReport> Seed(const SeedRequest& request);
+  // As in Emulator.
+  Result<std::string> Simulate(const SimulateRequest& request) const;
 
   // As in Emulator.
   Result<std::string> RunLifecycle(const LifecycleRequest& request);
@@ -76,8 +78,8 @@ class Control {
                                                  std::chrono::seconds duration);
   Result<std::optional<WallTime>> HeaderCapture(const std::string& name);
 
-  // Ends seeding, lifecycle runs and all waits for a journal, so that shutdown does not wait for
-  // them.
+  // Ends seeding, simulations, lifecycle runs and all waits for a journal, so that shutdown does
+  // not wait for them.
   void StopWaits();
 
   Result<void> AddUsers(const std::string& json);

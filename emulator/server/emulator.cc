@@ -326,6 +326,10 @@ class RunningEmulator final : public Emulator {
     return WithControl([&](Control& control) { return control.RemoveEvents(name_space, last); });
   }
 
+  Result<std::string> Simulate(const SimulateRequest& request) const override {
+    return WithControl([&](Control& control) { return control.Simulate(request); });
+  }
+
   Result<SeedReport> Seed(const SeedRequest& request) override {
     return WithControl([&](Control& control) { return control.Seed(request); });
   }

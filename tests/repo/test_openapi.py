@@ -178,6 +178,8 @@ def test_every_operation_of_the_file_is_answered(checked: Checked, tmp_path: Pat
     api("DELETE", f"{root}access-keys/{key['access_key_id']}")
     api("DELETE", root + "namespaces/other")
     get_and_run_lifecycle(checked, s3)
+    assert api("POST", root + "simulate", {"ranks": 4, "writes_per_second": 2, "max_partitions": 3})["refused"] > 0
+    api("POST", root + "simulate", {"ranks": 0})
     api("GET", "/_localstack/health")
     api("POST", "/moto-api/reset")
     api("POST", root + "reset")

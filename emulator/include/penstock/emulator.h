@@ -185,6 +185,13 @@ struct SeedReport {
   std::uint64_t skipped = 0;  // links, pipes, devices, and names that are not valid keys
 };
 
+struct SimulateRequest {
+  std::string job;  // as for SimulateJson (penstock/simulate.h)
+  // Called every few milliseconds on the calling thread. May be empty. If it returns true, the call
+  // ends with kCancelled.
+  std::function<bool()> cancelled = {};
+};
+
 struct LifecycleRequest {
   std::string name_space = "default";
   std::string bucket = {};  // empty: every bucket
@@ -288,6 +295,10 @@ class Emulator {
                                          std::chrono::milliseconds wait) const = 0;
   // Removes the events up to the number `last`.
   virtual Result<void> RemoveEvents(const std::string& name_space, std::uint64_t last) = 0;
+
+  // As SimulateJson, without a use of this emulator's buckets. Ends with Stop, and after a minute.
+  // A job may have 5,000,000 requests and 1,000,000 connections.
+  virtual Result<std::string> Simulate(const SimulateRequest& request) const = 0;
 
   virtual Result<SeedReport> Seed(const SeedRequest& request) = 0;
   // Adds accounts and keys; replaces those with the same account id or access key id. Returns
