@@ -23,7 +23,7 @@ if(PENSTOCK_EMULATOR)
   find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)  # Debian: libxxhash-dev; compiled in, not linked
   find_package(PkgConfig REQUIRED)
   if(PENSTOCK_STATIC_DEPENDENCIES)
-    # Interface targets with the names of pkg-config's. Two source files include the header of cpp-httplib.
+    # Interface targets with the names of pkg-config's. One source file includes the header of cpp-httplib.
     foreach(name IN ITEMS httplib re2)
       add_library(PkgConfig::${name} INTERFACE IMPORTED)
     endforeach()

@@ -18,6 +18,7 @@ FILES = {
     "limits",
     "tls-cert",
     "tls-key",
+    "event-sink-ca",
     "log",
     "diagnostic-log",
 }

@@ -69,6 +69,7 @@ Json DetailOf(const BridgeEvent& event, std::string_view name, const Cause& caus
     object["version-id"] = version.version_id.value;
   object["sequencer"] = Sequencer(change.sequence);
   Json detail{{"version", "0"},
+              {"event-version", "1.1"},
               {"bucket", {{"name", change.bucket.name.value}}},
               {"object", std::move(object)},
               {"request-id", RequestIdOf(cause, change)},

@@ -48,7 +48,7 @@ TEST_F(BridgeMessageTest, HasTheStructureOfEventBridge) {
     "version":"0", "detail-type":"Object Created", "source":"aws.s3", "account":"111122223333",
     "time":"1970-01-01T00:00:00Z", "region":"ca-central-1",
     "resources":["arn:aws:s3:::amzn-s3-demo-bucket1"],
-    "detail":{"version":"0", "bucket":{"name":"amzn-s3-demo-bucket1"},
+    "detail":{"version":"0", "event-version":"1.1", "bucket":{"name":"amzn-s3-demo-bucket1"},
       "object":{"key":"example key/ä", "size":5, "etag":"b1946ac92492d2347c6235b4d2611184",
         "version-id":"IYV3p45BT0ac8hjHg1houSdS1a.Mro8e", "sequencer":"00000000000000FF"},
       "request-id":"N4N7GDK58NMKJ12R", "requester":"123456789012",

@@ -15,12 +15,9 @@
 namespace penstock::emulator::events {
 namespace {
 
-// 2.1 is the first structure. S3 uses 2.3 for the events that came with lifecycle, ACLs and tags.
-std::string_view VersionOf(std::string_view name) {
-  const bool is_first = name.starts_with("ObjectCreated:") || name.starts_with("ObjectRemoved:") ||
-                        name == "ObjectRestore:Post" || name == "ObjectRestore:Completed";
-  return is_first ? "2.1" : "2.3";
-}
+// User Guide, "Event message structure": from 2.4 on, one version for all types of events. 2.5
+// added tags that AWS makes on buckets, which the emulator's buckets never have.
+constexpr std::string_view kVersion = "2.5";
 
 Json ObjectJson(std::string_view name, const store::VersionChange& change) {
   const store::ObjectRecord& version = change.version;
@@ -64,7 +61,7 @@ std::string RequestIdOf(const Cause& cause, const store::VersionChange& change) 
 std::string EventMessage(std::string_view name, const Cause& cause,
                          const store::VersionChange& change, const NotificationRules::Rule& rule) {
   const std::string& bucket = change.bucket.name.value;
-  Json record{{"eventVersion", VersionOf(name)},
+  Json record{{"eventVersion", kVersion},
               {"eventSource", "aws:s3"},
               {"awsRegion", cause.region},
               {"eventTime", FormatIso8601(change.time)},

@@ -4,8 +4,11 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
+
+#include "emulator/s3/core/restore_state.h"
 
 namespace penstock::emulator::events {
 namespace {
@@ -40,7 +43,7 @@ class MessageTest : public ::testing::Test {
 TEST_F(MessageTest, HasTheStructureOfTheUserGuide) {
   bucket_.versioning = store::Versioning::kEnabled;
   const Json expected = Json::parse(R"({"Records":[{
-    "eventVersion":"2.1", "eventSource":"aws:s3", "awsRegion":"us-west-2",
+    "eventVersion":"2.5", "eventSource":"aws:s3", "awsRegion":"us-west-2",
     "eventTime":"1970-01-01T00:00:00.000Z", "eventName":"ObjectCreated:Put",
     "userIdentity":{"principalId":"AWS:AIDAJDPLRKLG7UEXAMPLE"},
     "requestParameters":{"sourceIPAddress":"172.16.0.1"},
@@ -55,6 +58,48 @@ TEST_F(MessageTest, HasTheStructureOfTheUserGuide) {
   EXPECT_EQ(Message("ObjectCreated:Put"), expected);
 }
 
+// What AWS documents for each type of event that the emulator makes.
+TEST_F(MessageTest, EachEventHasTheDocumentedVersionAndData) {
+  // "Starting with version 2.4, Amazon S3 uses a single unified version for all event types";
+  // before it, general events had 2.1, and those of lifecycle, ACLs, tags and expired restores 2.3.
+  // The example on the page has 2.5.
+  constexpr char kStructure[] =
+      "https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-content-structure.html";
+  const struct {
+    const char* event;
+    const char* version;
+    const char* data;  // The member that only this event has.
+    const char* source;
+  } kEvents[] = {
+      {"ObjectCreated:Put", "2.5", nullptr, kStructure},
+      {"ObjectCreated:Post", "2.5", nullptr, kStructure},
+      {"ObjectCreated:Copy", "2.5", nullptr, kStructure},
+      {"ObjectCreated:CompleteMultipartUpload", "2.5", nullptr, kStructure},
+      {"ObjectRemoved:Delete", "2.5", nullptr, kStructure},
+      {"ObjectRemoved:DeleteMarkerCreated", "2.5", nullptr, kStructure},
+      {"ObjectRestore:Post", "2.5", nullptr, kStructure},
+      {"ObjectRestore:Completed", "2.5", "glacierEventData", kStructure},
+      {"ObjectRestore:Delete", "2.5", nullptr, kStructure},
+      {"ObjectTagging:Put", "2.5", nullptr, kStructure},
+      {"ObjectTagging:Delete", "2.5", nullptr, kStructure},
+      {"ObjectAcl:Put", "2.5", nullptr, kStructure},
+      {"LifecycleExpiration:Delete", "2.5", nullptr, kStructure},
+      {"LifecycleExpiration:DeleteMarkerCreated", "2.5", nullptr, kStructure},
+      {"LifecycleTransition", "2.5", "lifecycleEventData", kStructure},
+  };
+  version_.storage_class = "GLACIER";
+  s3::ReplaceRestore(s3::Restore{}, version_.attributes);
+  for (const auto& one : kEvents) {
+    const Json record = Message(one.event)["Records"][0];
+    EXPECT_EQ(record["eventVersion"], one.version) << one.event << ": " << one.source;
+    EXPECT_EQ(record["eventName"], one.event);
+    for (const char* data : {"glacierEventData", "lifecycleEventData"}) {
+      const bool expected = one.data != nullptr && std::string_view(one.data) == data;
+      EXPECT_EQ(record.contains(data), expected) << one.event << ": " << data;
+    }
+  }
+}
+
 TEST_F(MessageTest, ADeletionHasNeitherSizeNorETag) {
   const Json object = Message("ObjectRemoved:Delete")["Records"][0]["s3"]["object"];
   EXPECT_EQ(object, (Json{{"key", "HappyFace.jpg"}, {"sequencer", "00000000000000FF"}}));
@@ -63,7 +108,6 @@ TEST_F(MessageTest, ADeletionHasNeitherSizeNorETag) {
 TEST_F(MessageTest, ATransitionNamesTheNewClass) {
   version_.storage_class = "GLACIER";
   const Json record = Message("LifecycleTransition")["Records"][0];
-  EXPECT_EQ(record["eventVersion"], "2.3");
   EXPECT_EQ(record["lifecycleEventData"]["transitionEventData"]["destinationStorageClass"],
             "GLACIER");
 }

@@ -35,6 +35,7 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"query", CheckQuery},
     {"web_token", CheckWebToken},
     {"sink", CheckSink},
+    {"webhook_response", CheckWebhookResponse},
 };
 
 }  // namespace penstock::emulator

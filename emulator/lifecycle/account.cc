@@ -77,8 +77,8 @@ void Account::Add(const std::string& bucket, const Action& action, const Outcome
 void Account::Merge(Account later) {
   for (auto& [name, from] : later.buckets_) {
     BucketAccount& to = buckets_[name];
-    to.versions = from.versions;
-    to.uploads = from.uploads;
+    to.versions = std::max(to.versions, from.versions);
+    to.uploads = std::max(to.uploads, from.uploads);
     for (const auto& [id, counts] : from.rules) {
       ActionCounts& sums = to.rules[id];
       for (std::size_t i = 0; i < counts.size(); ++i) sums[i] += counts[i];

@@ -19,7 +19,9 @@ namespace penstock::emulator::lifecycle {
 using ActionCounts = std::array<std::uint64_t, kActionKinds>;
 
 struct BucketAccount {
-  std::uint64_t versions = 0;  // Versions and delete markers that were examined.
+  // Versions and delete markers that were examined. Of several runs: the most that one examined,
+  // because a run that follows a background run does not find what that one removed.
+  std::uint64_t versions = 0;
   std::uint64_t uploads = 0;
   std::map<std::string, ActionCounts, std::less<>> rules;  // By id. Empty id: restores.
   std::uint64_t locked = 0;                                // Removals refused by Object Lock.

@@ -28,6 +28,18 @@ TEST_F(EngineTest, TheAccountHasBackgroundRunsOnce) {
   EXPECT_EQ(Log(*engine_.RunAndTake(s3_.store(), Now())), (Names{}));
 }
 
+TEST_F(EngineTest, TheNumberOfVersionsIsThatBeforeABackgroundRun) {
+  Put("a");
+  Put("b");
+  Configure(Rule("r", Expire(1)));
+  Advance(2);
+  ASSERT_TRUE(engine_.Run(s3_.store(), Now()).ok());
+  const auto account = engine_.RunAndTake(s3_.store(), Now());
+  EXPECT_EQ(account->actions(), 2u);
+  EXPECT_EQ(account->buckets().begin()->second.versions, 2u);
+  EXPECT_EQ(engine_.RunAndTake(s3_.store(), Now())->buckets().begin()->second.versions, 0u);
+}
+
 TEST_F(EngineTest, ARunThatIsNoLongerDueDoesNothing) {
   Put("a");
   Configure(Rule("r", Expire(1)));

@@ -68,6 +68,7 @@ int decisions = 0;
 
 void Expect(std::string_view source, const Request& request, const Case& one) {
   ++decisions;
+  EXPECT_TRUE(source.starts_with("S3, ") || source.starts_with("IAM, ")) << source;
   EXPECT_EQ(Evaluate(request).allowed, one.allowed)
       << source << ": " << one.action << " on " << one.resource << " by "
       << static_cast<int>(one.who);

@@ -123,7 +123,7 @@ store::Durability DurabilityOf(const EmulatorOptions& options) {
 Result<std::vector<events::Route>> RoutesOf(const EmulatorOptions& options) {
   PENSTOCK_ASSIGN(const std::vector<events::SinkAddress> sinks,
                   events::ParseSinks(options.event_sinks));
-  return events::OpenRoutes(sinks, DurabilityOf(options));
+  return events::OpenRoutes(sinks, DurabilityOf(options), options.event_sink_ca_path);
 }
 
 // Adds the users of earlier runs, and then removes the rests of deleted namespaces. Returns

@@ -162,9 +162,10 @@ class Emulator(_Access):
             memory, shared by all emulators of this process with None.
 
         first_byte_delay: Delay of every response to GET and HEAD in seconds, or a text such as "25ms"; at most 60 s.
-        event_sinks: Where the events of destinations are sent, by ARN: "file:PATH" or "http://HOST:PORT/PATH", for example
-            ``{"arn:aws:sqs:*": "http://127.0.0.1:8000/events"}``. ``*`` in an ARN matches any characters, and the first match
-            receives the event. Events of other destinations can only be read; None: all of them.
+        event_sinks: Where the events of destinations are sent, by ARN: "file:PATH", "http://HOST:PORT/PATH" or the same with
+            https, for example ``{"arn:aws:sqs:*": "http://127.0.0.1:8000/events"}``. ``*`` in an ARN matches any characters,
+            and the first match receives the event. Events of other destinations can only be read; None: all of them.
+        event_sink_ca: Path of a PEM file of the CA certificates for sinks with https; None: the system's certificates.
         console: Whether the admin listener serves the web console at ``/console/``. Without it, requests of web pages need
             `admin_token`.
         scrub_rate: Rate per second of the background check of `data` for damage: bytes, or a text such as "8MiB"; 0: no check.
@@ -204,12 +205,14 @@ class Emulator(_Access):
         first_byte_delay: float | str = 0.0,
         scrub_rate: int | str = 8 << 20,
         event_sinks: Mapping[str, str] | None = None,
+        event_sink_ca: str | None = None,
         console: bool = True,
     ) -> None:
         for name, text in (("auth", auth), ("region", region)):
             check_type(name, text, (str,))
         for name, optional in (
-            ("data", data), ("admin_token", admin_token), ("log", log), ("tls_cert", tls_cert), ("tls_key", tls_key)
+            ("data", data), ("admin_token", admin_token), ("log", log), ("tls_cert", tls_cert), ("tls_key", tls_key),
+            ("event_sink_ca", event_sink_ca),
         ):  # fmt: skip
             check_type(name, optional, (str, NoneType))
         if durability not in ("relaxed", "strict"):
@@ -241,7 +244,7 @@ class Emulator(_Access):
             raise ValueError("memory_limit must be 1048576 or more, not 0; leave it out for a share of the machine's memory")
         _refuse_empty(
             data=data, access_keys=access_keys, users=users, tls_cert=tls_cert, tls_key=tls_key, admin_token=admin_token,
-            limits=limits, log=log, faults=faults if isinstance(faults, str) else None,
+            limits=limits, log=log, faults=faults if isinstance(faults, str) else None, event_sink_ca=event_sink_ca,
         )  # fmt: skip
         users_path, users_json = "", ""
         if isinstance(users, Mapping):
@@ -258,7 +261,8 @@ class Emulator(_Access):
             limits_json=limits_json(limits), relaxed_bucket_names=relaxed_bucket_names,
             moto_reset=moto_reset, memory_limit_bytes=memory_bytes or 0,
             first_byte_delay_ms=delay_ms, scrub_bytes_per_second=scrub_bytes, authorization=authorization == "on",
-            event_sinks=[f"{arn}={sink}" for arn, sink in (event_sinks or {}).items()], console=console,
+            event_sinks=[f"{arn}={sink}" for arn, sink in (event_sinks or {}).items()],
+            event_sink_ca=event_sink_ca or "", console=console,
         )  # fmt: skip
         self._planned_faults: set[str] = set()  # namespaces in which faults were set; the pytest fixtures use it
         for notice in self._core.notices:

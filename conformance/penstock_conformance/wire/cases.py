@@ -10,7 +10,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parent / "cases"
 SCHEMA = Path(__file__).parent / "case.schema.json"
-PROVENANCES = ("recorded", "documented", "rfc", "two_foreign_servers", "assumed")
+PROVENANCES = ("recorded", "documented", "rfc", "two_foreign_servers", "derived")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@
 
 #include "base/log/diagnostics.h"
 #include "base/signals_blocked.h"
+#include "emulator/events/delivery/connection.h"
 #include "emulator/events/delivery/file_sink.h"
 #include "emulator/events/delivery/webhook.h"
 #include "emulator/policy/pattern.h"
@@ -53,14 +54,15 @@ std::size_t RouteOf(const Patterns& patterns, std::string_view arn) {
 }  // namespace
 
 Result<std::vector<Route>> OpenRoutes(const std::vector<SinkAddress>& addresses,
-                                      store::Durability durability) {
+                                      store::Durability durability, const std::string& ca_path) {
+  if (!ca_path.empty()) PENSTOCK_TRY(CheckAuthorities(ca_path));
   std::vector<Route> routes;
   for (const SinkAddress& address : addresses) {
     std::unique_ptr<Sink> sink;
     if (address.kind == SinkAddress::Kind::kFile) {
       PENSTOCK_ASSIGN(sink, OpenFileSink(address.path, durability));
     } else {
-      sink = MakeWebhook(address);
+      PENSTOCK_ASSIGN(sink, MakeWebhook(address, {.ca_path = ca_path}));
     }
     routes.push_back({address.pattern, std::move(sink)});
   }

@@ -20,9 +20,10 @@ struct Route {
   std::unique_ptr<Sink> sink;
 };
 
-// Opens the files, but no connections. Returns the errors of OpenFileSink.
+// Opens the files, but no connections. `ca_path`: of WebhookOptions. Returns the errors of
+// OpenFileSink, MakeWebhook and CheckAuthorities.
 Result<std::vector<Route>> OpenRoutes(const std::vector<SinkAddress>& addresses,
-                                      store::Durability durability);
+                                      store::Durability durability, const std::string& ca_path);
 
 // An event goes to the first route that matches its destination. Each route has a thread, which
 // sends the events of a namespace in their order, and marks each in the store once it is

@@ -9,8 +9,9 @@ namespace {
 
 constexpr std::string_view kFile = "file:";
 constexpr std::string_view kHttp = "http://";
+constexpr std::string_view kHttps = "https://";
 constexpr std::string_view kForm =
-    "give ARN=file:PATH or ARN=http://HOST:PORT/PATH, for example "
+    "give ARN=file:PATH, ARN=http://HOST:PORT/PATH or ARN=https://HOST:PORT/PATH, for example "
     "arn:aws:sqs:*=http://127.0.0.1:8000/events";
 
 Error Wrong(std::string_view pattern, const std::string& problem) {
@@ -36,11 +37,13 @@ bool IsAddress6(std::string_view host) {
   return host.find(':') != std::string_view::npos && std::all_of(host.begin(), host.end(), fits);
 }
 
-// `text`: what follows "http://". Messages do not show it, because URLs of webhooks have secrets.
+// `text`: what follows "http://" or "https://". Messages do not show it, because URLs of webhooks
+// have secrets.
 Result<void> ParseUrl(std::string_view text, SinkAddress& sink) {
   const std::size_t end = std::min(text.find_first_of("/?"), text.size());
   const std::string_view authority = text.substr(0, end);
-  sink.kind = SinkAddress::Kind::kHttp;
+  sink.kind = SinkAddress::Kind::kWebhook;
+  if (sink.tls) sink.port = 443;
   sink.path = std::string(text.substr(end));
   if (!sink.path.starts_with('/')) sink.path.insert(0, "/");
   if (text.find('#') != std::string_view::npos)
@@ -79,7 +82,8 @@ Result<void> ParseUrl(std::string_view text, SinkAddress& sink) {
 std::string SinkAddress::Describe() const {
   if (kind == Kind::kFile) return "file '" + path + "'";
   const bool address6 = host.find(':') != std::string::npos;
-  return std::string(kHttp) + (address6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+  return std::string(tls ? kHttps : kHttp) + (address6 ? "[" + host + "]" : host) + ":" +
+         std::to_string(port);
 }
 
 Result<SinkAddress> ParseSink(std::string_view text) {
@@ -104,15 +108,13 @@ Result<SinkAddress> ParseSink(std::string_view text) {
                    "the path of the file is empty or has a NUL character; " + std::string(kForm));
     return sink;
   }
-  if (target.starts_with(kHttp)) {
-    PENSTOCK_TRY(ParseUrl(target.substr(kHttp.size()), sink));
+  sink.tls = target.starts_with(kHttps);
+  if (sink.tls || target.starts_with(kHttp)) {
+    PENSTOCK_TRY(ParseUrl(target.substr((sink.tls ? kHttps : kHttp).size()), sink));
     return sink;
   }
-  if (target.starts_with("https://"))
-    return Wrong(sink.pattern,
-                 "https is not supported; give an http:// URL, for example of a "
-                 "local proxy");
-  return Wrong(sink.pattern, "the target must begin with file: or http://; " + std::string(kForm));
+  return Wrong(sink.pattern,
+               "the target must begin with file:, http:// or https://; " + std::string(kForm));
 }
 
 Result<std::vector<SinkAddress>> ParseSinks(const std::vector<std::string>& texts) {

@@ -19,7 +19,8 @@ TEST(SinkAddressTest, AFileHasAPath) {
 
 TEST(SinkAddressTest, AUrlHasAHostAPortAndAPath) {
   const auto sink = ParseSink("*=http://hook.test:8080/in/x?token=secret").value();
-  EXPECT_EQ(sink.kind, SinkAddress::Kind::kHttp);
+  EXPECT_EQ(sink.kind, SinkAddress::Kind::kWebhook);
+  EXPECT_FALSE(sink.tls);
   EXPECT_EQ(sink.host, "hook.test");
   EXPECT_EQ(sink.port, 8080);
   EXPECT_EQ(sink.path, "/in/x?token=secret");
@@ -29,6 +30,10 @@ TEST(SinkAddressTest, AUrlHasAHostAPortAndAPath) {
   EXPECT_EQ(ParseSink("*=http://hook?a")->path, "/?a");
   EXPECT_EQ(ParseSink("*=http://[::1]:9")->host, "::1");
   EXPECT_EQ(ParseSink("*=http://[::1]:9")->Describe(), "http://[::1]:9");
+  const auto secure = ParseSink("*=https://hook/in").value();
+  EXPECT_TRUE(secure.tls);
+  EXPECT_EQ(secure.path, "/in");
+  EXPECT_EQ(secure.Describe(), "https://hook:443");
 }
 
 TEST(SinkAddressTest, ErrorsNameTheArnAndTheFixAndNoSecret) {
@@ -41,9 +46,10 @@ TEST(SinkAddressTest, ErrorsNameTheArnAndTheFixAndNoSecret) {
       {"http://token@hook", "an ARN and '=' must come first"},
       {"queue=file:/a", "event sink 'queue': expected an ARN"},
       {"arn:a b=file:/a", "expected an ARN"},
-      {"arn:q=/a", "event sink 'arn:q': the target must begin with file: or http://"},
+      {"arn:q=/a", "event sink 'arn:q': the target must begin with file:, http:// or https://"},
       {"arn:q=file:", "is empty"},
-      {"arn:q=https://token.test", "https is not supported"},
+      {"arn:q=ftp://token.test", "the target must begin with file:, http:// or https://"},
+      {"arn:q=https://user:token@host", "a user or a password"},
       {"arn:q=http://user:token@host", "a user or a password"},
       {"arn:q=http://host/token#x", "fragment"},
       {"arn:q=http://host/tok en", "%XX"},

@@ -8,9 +8,11 @@
 
 #include <array>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/io/descriptor.h"
@@ -70,6 +72,11 @@ SinkAddress AddressOf(const Receiver& receiver, const std::string& host = "127.0
       .value();
 }
 
+std::unique_ptr<Sink> Webhook(const SinkAddress& address,
+                              std::chrono::milliseconds limit = std::chrono::minutes(1)) {
+  return MakeWebhook(address, {.ca_path = {}, .limit = limit}).value();
+}
+
 std::vector<store::StoredEvent> Event(std::uint64_t number) {
   return {{number, false, {"arn:q", "{\"number\":" + std::to_string(number) + "}"}}};
 }
@@ -77,9 +84,11 @@ std::vector<store::StoredEvent> Event(std::uint64_t number) {
 // Runs Send on a thread like those of the deliverer.
 class Sending {
  public:
-  Sending(Sink& sink, std::uint64_t number) {
+  Sending(Sink& sink, std::uint64_t number) : Sending(sink, Event(number)) {}
+  Sending(Sink& sink, std::vector<store::StoredEvent> events) {
     const SignalsBlocked blocked;
-    thread_ = std::thread([this, &sink, number] { result_ = sink.Send("space", Event(number)); });
+    thread_ = std::thread(
+        [this, &sink, events = std::move(events)] { result_ = sink.Send("space", events); });
   }
   ~Sending() {
     if (thread_.joinable()) thread_.join();
@@ -94,11 +103,12 @@ class Sending {
   std::thread thread_;
 };
 
+constexpr std::chrono::milliseconds kShort{100};
 constexpr char kEmpty[] = "HTTP/1.1 204 No Content\r\n\r\n";
 
 TEST(WebhookTest, PostsTheMessageAndReusesTheConnection) {
   Receiver receiver;
-  const auto sink = MakeWebhook(AddressOf(receiver));
+  const auto sink = Webhook(AddressOf(receiver));
   Sending first(*sink, 7);
   receiver.Accept();
   const std::string request = receiver.Read();
@@ -119,7 +129,7 @@ TEST(WebhookTest, PostsTheMessageAndReusesTheConnection) {
 
 TEST(WebhookTest, OnlyAStatusOfSuccessAcknowledges) {
   Receiver receiver;
-  const auto sink = MakeWebhook(AddressOf(receiver));
+  const auto sink = Webhook(AddressOf(receiver));
   for (const char* status : {"302 Found", "404 Not Found", "503 Slow Down"}) {
     Sending sending(*sink, 1);
     receiver.Accept();
@@ -136,7 +146,7 @@ TEST(WebhookTest, OnlyAStatusOfSuccessAcknowledges) {
 
 TEST(WebhookTest, AClosedConnectionIsNoAcknowledgement) {
   Receiver receiver;
-  const auto sink = MakeWebhook(AddressOf(receiver));
+  const auto sink = Webhook(AddressOf(receiver));
   Sending sending(*sink, 1);
   receiver.Accept();
   receiver.Read();
@@ -147,7 +157,7 @@ TEST(WebhookTest, AClosedConnectionIsNoAcknowledgement) {
 // localhost may have two addresses, of which one has no listener.
 TEST(WebhookTest, TriesEveryAddressOfAName) {
   Receiver receiver;
-  const auto sink = MakeWebhook(AddressOf(receiver, "localhost"));
+  const auto sink = Webhook(AddressOf(receiver, "localhost"));
   Sending sending(*sink, 1);
   receiver.Accept();
   EXPECT_NE(receiver.Read().find("Host: localhost:"), std::string::npos);
@@ -156,7 +166,7 @@ TEST(WebhookTest, TriesEveryAddressOfAName) {
 }
 
 TEST(WebhookTest, AnUnknownHostIsAnError) {
-  const auto sink = MakeWebhook(ParseSink("*=http://no-such-host.invalid/").value());
+  const auto sink = Webhook(ParseSink("*=http://no-such-host.invalid/").value());
   Sending sending(*sink, 1);
   const Result<void> sent = sending.Wait();
   ASSERT_FALSE(sent.ok());
@@ -165,7 +175,7 @@ TEST(WebhookTest, AnUnknownHostIsAnError) {
 
 TEST(WebhookTest, CancelEndsAWaitForAResponse) {
   Receiver receiver;
-  const auto sink = MakeWebhook(AddressOf(receiver));
+  const auto sink = Webhook(AddressOf(receiver));
   Sending sending(*sink, 1);
   receiver.Accept();
   receiver.Read();
@@ -177,7 +187,7 @@ TEST(WebhookTest, CancelEndsAWaitForAResponse) {
 
 TEST(WebhookTest, AnEndlessResponseIsCutOff) {
   Receiver receiver;
-  const auto sink = MakeWebhook(AddressOf(receiver));
+  const auto sink = Webhook(AddressOf(receiver));
   Sending sending(*sink, 1);
   receiver.Accept();
   receiver.Read();
@@ -186,27 +196,93 @@ TEST(WebhookTest, AnEndlessResponseIsCutOff) {
   EXPECT_TRUE(sending.Wait().ok());
 }
 
-constexpr std::chrono::milliseconds kShort{100};
-
-TEST(WebhookTest, InterimResponsesWithoutEndAreNoResponse) {
+// Writes `piece` until the sink closes the connection.
+Result<void> FloodedBy(const std::string& begin, const std::string& piece) {
   Receiver receiver;
-  const auto sink = MakeWebhook(AddressOf(receiver), kShort);
+  const auto sink = Webhook(AddressOf(receiver));
   Sending sending(*sink, 1);
   receiver.Accept();
   receiver.Read();
-  constexpr int kMany = 2'000'000;  // Take much longer than the limit.
-  int written = 0;
-  while (written < kMany && receiver.TryWrite("HTTP/1.1 100 Continue\r\n\r\n")) ++written;
-  if (written == kMany) receiver.Write(kEmpty);
+  receiver.Write(begin);
+  while (receiver.TryWrite(piece)) continue;
+  return sending.Wait();
+}
+
+TEST(WebhookTest, AHeadOfMoreThan64KibIsNoResponse) {
+  const struct {
+    const char* begin;
+    std::string piece;
+  } kFloods[] = {
+      {"HTTP/1.1 200 ", std::string(1000, 'a')},  // the reason
+      {"HTTP/1.1 200 OK\r\nX-Header: ", std::string(1000, 'a')},
+      {"HTTP/1.1 200 OK\r\n", "X-Header: a\r\n"},
+      {"", "HTTP/1.1 100 Continue\r\n\r\n"},
+  };
+  for (const auto& flood : kFloods) {
+    const Result<void> sent = FloodedBy(flood.begin, flood.piece);
+    ASSERT_FALSE(sent.ok()) << flood.piece;
+    EXPECT_NE(sent.error().message.find("sent more than 65536 bytes before the end of its headers"),
+              std::string::npos)
+        << sent.error().message;
+  }
+}
+
+TEST(WebhookTest, WhatIsNotHttpIsNoResponse) {
+  Receiver receiver;
+  const auto sink = Webhook(AddressOf(receiver));
+  Sending sending(*sink, 1);
+  receiver.Accept();
+  receiver.Read();
+  receiver.Write("SSH-2.0-OpenSSH_9.2\r\n\r\n");
   const Result<void> sent = sending.Wait();
   ASSERT_FALSE(sent.ok());
-  EXPECT_NE(sent.error().message.find("did not respond within 100 ms; event 1"), std::string::npos)
-      << sent.error().message;
+  EXPECT_NE(sent.error().message.find("not HTTP/1.1"), std::string::npos) << sent.error().message;
+}
+
+TEST(WebhookTest, TheFinalResponseCountsAfterInterimOnes) {
+  Receiver receiver;
+  const auto sink = Webhook(AddressOf(receiver));
+  Sending sending(*sink, 1);
+  receiver.Accept();
+  receiver.Read();
+  receiver.Write("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n");
+  receiver.Write(kEmpty);
+  EXPECT_TRUE(sending.Wait().ok());
+}
+
+TEST(WebhookTest, AConnectionThatTheServerClosedIsReplaced) {
+  Receiver receiver;
+  const auto sink = Webhook(AddressOf(receiver));
+  Sending first(*sink, 1);
+  receiver.Accept();
+  receiver.Read();
+  receiver.Write(kEmpty);
+  EXPECT_TRUE(first.Wait().ok());
+  receiver.Close();
+  Sending second(*sink, 2);
+  receiver.Accept();
+  EXPECT_TRUE(receiver.Read().ends_with("{\"number\":2}"));
+  receiver.Write(kEmpty);
+  EXPECT_TRUE(second.Wait().ok());
+}
+
+// The XML of a notification configuration can have line breaks in an ARN.
+TEST(WebhookTest, AnArnCannotAddHeaders) {
+  Receiver receiver;
+  const auto sink = Webhook(AddressOf(receiver));
+  std::vector<store::StoredEvent> events = Event(1);
+  events[0].event.destination = "arn:q\r\nX-Added: 1";
+  Sending sending(*sink, events);
+  receiver.Accept();
+  EXPECT_NE(receiver.Read().find("\r\nx-penstock-destination: arn:q??X-Added: 1\r\n"),
+            std::string::npos);
+  receiver.Write(kEmpty);
+  EXPECT_TRUE(sending.Wait().ok());
 }
 
 TEST(WebhookTest, AHeadThatDoesNotEndIsNoResponse) {
   Receiver receiver;
-  const auto sink = MakeWebhook(AddressOf(receiver), kShort);
+  const auto sink = Webhook(AddressOf(receiver), kShort);
   Sending first(*sink, 1);
   receiver.Accept();
   receiver.Read();
@@ -225,7 +301,7 @@ TEST(WebhookTest, AHeadThatDoesNotEndIsNoResponse) {
 
 TEST(WebhookTest, AStatusOfSuccessAcknowledgesAlsoIfTheBodyDoesNotEnd) {
   Receiver receiver;
-  const auto sink = MakeWebhook(AddressOf(receiver), kShort);
+  const auto sink = Webhook(AddressOf(receiver), kShort);
   Sending first(*sink, 1);
   receiver.Accept();
   receiver.Read();

@@ -91,10 +91,12 @@ struct EmulatorOptions {
   // (docs/reference/faults.md). Both empty: none. Setting both is an error.
   std::string faults_path;
   std::string faults_json;
-  // Where the events of destinations are sent: "ARN=file:PATH" or "ARN=http://HOST:PORT/PATH". '*'
-  // in an ARN matches any characters, and the first match receives the event. Others can only be
-  // read. At most 64 (docs/how-to/receive-events.md).
+  // Where the events of destinations are sent: "ARN=file:PATH", "ARN=http://HOST:PORT/PATH" or the
+  // same with https. '*' in an ARN matches any characters, and the first match receives the event.
+  // Others can only be read. At most 64 (docs/how-to/receive-events.md).
   std::vector<std::string> event_sinks;
+  // PEM file of the CA certificates for sinks with https, instead of the system's.
+  std::string event_sink_ca_path;
   // From 16 connections on, serving threads let other programs run first (SCHED_BATCH). May
   // increase the throughput if clients run on the same few processors.
   bool yield_to_clients = false;

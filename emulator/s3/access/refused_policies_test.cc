@@ -19,6 +19,7 @@ void ExpectMalformed(std::string_view message, const std::vector<Refusal>& polic
                      std::string_view bucket = "bucket") {
   for (const Refusal& one : policies) {
     const auto checked = CheckPolicy(one.policy, bucket);
+    EXPECT_FALSE(one.source.empty()) << one.policy;
     ASSERT_FALSE(checked.ok()) << one.source << "\n" << one.policy;
     EXPECT_EQ(checked.error().code, "MalformedPolicy") << one.source;
     EXPECT_EQ(checked.error().http_status, 400);

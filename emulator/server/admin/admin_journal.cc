@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -8,6 +7,7 @@
 
 #include "base/dates.h"
 #include "emulator/server/admin/admin_json.h"
+#include "emulator/server/admin/admin_parameters.h"
 #include "emulator/server/admin/admin_routes.h"
 #include "emulator/server/admin/journal_body.h"
 
@@ -15,22 +15,6 @@ namespace penstock::emulator::server {
 namespace {
 
 constexpr std::chrono::milliseconds kWait{10'000};
-
-Result<std::uint64_t> WholeOf(std::string_view name, std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number > kMaxExactInteger) {
-    return FieldError(name, "must be a non-negative integer, not '" + std::string(text) + "'");
-  }
-  return number;
-}
-
-Result<std::optional<std::uint64_t>> Whole(const AdminCall& call, std::string_view name) {
-  const std::string_view text = call.Parameter(name);
-  if (text.empty()) return std::optional<std::uint64_t>();
-  PENSTOCK_ASSIGN(const std::uint64_t number, WholeOf(name, text));
-  return std::optional(number);
-}
 
 void AddNames(Json& list, std::string_view names) {
   while (!names.empty()) {
@@ -53,7 +37,7 @@ Result<JsonTree> FilterOf(const AdminCall& call, std::initializer_list<std::stri
     } else if (name == "retried" && (value == "true" || value == "false")) {
       filter[name] = value == "true";
     } else if (std::find(kNumbers.begin(), kNumbers.end(), name) != kNumbers.end()) {
-      PENSTOCK_ASSIGN(filter[name], WholeOf(name, value));
+      PENSTOCK_ASSIGN(filter[name], WholeNumber(name, value));
     } else {
       filter[name] = value;
     }
@@ -73,8 +57,8 @@ Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(JsonTree filter, FilterOf(call, {"format", "limit", "newest"}));
   const std::string_view format =
       call.Parameter("format").empty() ? "json" : call.Parameter("format");
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> limit, Whole(call, "limit"));
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> newest, Whole(call, "newest"));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> limit, WholeParameter(call, "limit"));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> newest, WholeParameter(call, "newest"));
   PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
   if (format == "json") {
     JsonTree asked(EmptyObject(4));
@@ -107,12 +91,10 @@ Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
 // Waits until the filter selects an entry after `after`.
 Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(JsonTree filter, FilterOf(call, {"generation", "wait_ms"}));
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> wait_ms, Whole(call, "wait_ms"));
-  if (wait_ms && *wait_ms > kLongestWaitMs)
-    return FieldError("wait_ms",
-                      "must be at most 60000; then repeat the request with the value of `last`");
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> wait_ms,
+                  WholeParameter(call, "wait_ms", kLongestWaitMs));
   // The journal that `after` refers to.
-  PENSTOCK_ASSIGN(std::optional<std::uint64_t> generation, Whole(call, "generation"));
+  PENSTOCK_ASSIGN(std::optional<std::uint64_t> generation, WholeParameter(call, "generation"));
   PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter.root())));
   PENSTOCK_ASSIGN(const std::shared_ptr<void> place, TakeTail(call));
   // Without entries: only the generation and the last number are needed.

@@ -1,10 +1,10 @@
-#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <utility>
 
 #include "base/dates.h"
 #include "emulator/json/json_fields.h"
+#include "emulator/server/admin/admin_parameters.h"
 #include "emulator/server/admin/admin_routes.h"
 
 namespace penstock::emulator::server {
@@ -12,11 +12,9 @@ namespace {
 
 Result<LifecycleRequest> RequestOf(const AdminCall& call,
                                    std::initializer_list<std::string_view> allowed) {
+  PENSTOCK_TRY(AllowOnly(call, allowed));
   LifecycleRequest request;
   for (const auto& [name, value] : call.query) {
-    if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
-      return FieldError(name, "is not a parameter of this request");
-    if (value.empty()) return FieldError(name, "is empty; give it a value, or leave it out");
     if (name == "namespace") request.name_space = value;
     if (name == "bucket") request.bucket = value;
     if (name != "by") continue;

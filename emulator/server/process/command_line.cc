@@ -230,8 +230,12 @@ void DeclareTlsAndLogs(CLI::App& app, Flags& flags) {
       ->transform(IsSize("0, or 131072 (128KiB) to 1099511627776 bytes (1TiB)"))
       ->capture_default_str();
   app.add_option("--event-sink", options.event_sinks,
-                 "where the events of a destination are sent: ARN=file:PATH or "
-                 "ARN=http://HOST:PORT/PATH; '*' in the ARN matches any characters; repeatable");
+                 "where the events of a destination are sent: ARN=file:PATH, "
+                 "ARN=http://HOST:PORT/PATH or https; '*' in the ARN matches any characters; "
+                 "repeatable");
+  app.add_option("--event-sink-ca", options.event_sink_ca_path,
+                 "PEM file of the CA certificates for event sinks with https, instead of the "
+                 "system's");
   app.add_flag("--yield-to-clients", options.yield_to_clients,
                "from 16 connections on, let clients on the same machine run first (SCHED_BATCH)");
   app.add_option("--log", options.log_path,

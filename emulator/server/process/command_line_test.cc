@@ -292,6 +292,7 @@ TEST(CommandLineTest, MotoResetDefaultDependsOnTheAddress) {
   EXPECT_EQ(
       Parse({"--event-sink", "arn:a=file:/a", "--event-sink", "*=file:/b"})->options.event_sinks,
       (std::vector<std::string>{"arn:a=file:/a", "*=file:/b"}));
+  EXPECT_EQ(Parse({"--event-sink-ca", "ca.pem"})->options.event_sink_ca_path, "ca.pem");
   EXPECT_EQ(Parse({"--admin-allow-host", "a", "--admin-allow-host", "b"})
                 ->options.admin_allowed_hosts.size(),
             2u);

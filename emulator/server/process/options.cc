@@ -132,6 +132,7 @@ Result<void> CheckPaths(const EmulatorOptions& options) {
   PENSTOCK_TRY(store::CheckPath("faults file", options.faults_path));
   PENSTOCK_TRY(store::CheckPath("TLS certificate", options.tls_certificate_path));
   PENSTOCK_TRY(store::CheckPath("TLS key", options.tls_key_path));
+  PENSTOCK_TRY(store::CheckPath("CA file of event sinks", options.event_sink_ca_path));
   return store::CheckPath("log file", options.log_path);
 }
 

@@ -135,6 +135,8 @@ TEST(EndpointUrlTest, ReturnsAnAddressThatClientsCanReach) {
 
 TEST(OptionsTest, EventSinksAreChecked) {
   EXPECT_EQ(Complaint({.event_sinks = {"arn:a=file:/a", "*=http://127.0.0.1:8000/"}}), "");
+  EXPECT_NE(Complaint({.event_sink_ca_path = std::string("a\0b", 3)}).find("CA file"),
+            std::string::npos);
   EXPECT_NE(Complaint({.event_sinks = {"queue=file:/a"}}).find("event sink 'queue'"),
             std::string::npos);
 }

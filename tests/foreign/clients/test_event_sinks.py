@@ -46,6 +46,11 @@ def keys_and_sizes(requests: list[Received]) -> list[tuple[str, int]]:
     return [(each["key"], each["size"]) for each in objects]
 
 
+def delivery_failures(emulator: Emulator) -> int:
+    """Of all emulators of this process."""
+    return int(emulator.stats()["diagnostics"].get("events.delivery_failed", 0))
+
+
 def test_a_webhook_receives_the_messages_in_their_order() -> None:
     with receiving() as queue, receiving() as others:
         sinks = {"arn:aws:sqs:*:images": queue.url("/hook?token=x"), "*": others.url()}
@@ -110,6 +115,29 @@ def test_a_webhook_that_never_responds_delays_no_request_and_no_stop() -> None:
         # The emulator has stopped although the first request is still open.
         assert receiver.received.empty()
         release.set()
+
+
+def test_a_webhook_with_tls_receives_the_messages(certificate: tuple[Path, Path]) -> None:
+    with (
+        receiving(certificate=certificate) as receiver,
+        Emulator(event_sinks={"*": receiver.url()}, event_sink_ca=str(certificate[0])) as emulator,
+    ):
+        client = boto_of(emulator)
+        watch(client)
+        change(client, 2)
+        assert keys_and_sizes(receiver.take(3)[:2]) == [("in/0", 0), ("in/1", 1)]
+
+
+def test_a_webhook_with_an_unknown_certificate_gets_nothing(certificate: tuple[Path, Path]) -> None:
+    with receiving(certificate=certificate) as receiver, Emulator(event_sinks={"*": receiver.url()}) as emulator:
+        client = boto_of(emulator)
+        watch(client)
+        failures = delivery_failures(emulator)
+        change(client, 1)
+        while delivery_failures(emulator) < failures + 2:
+            pass
+        assert receiver.received.empty()
+        assert not any(event["delivered"] for event in emulator.events())
 
 
 def test_a_webhook_that_starts_later_receives_the_events() -> None:
@@ -188,12 +216,14 @@ def test_event_bridge_receives_its_own_structure() -> None:
 def test_bad_event_sinks_are_refused(tmp_path: Path) -> None:
     for sinks, message in (
         ({"queue": "file:/a"}, "event sink 'queue': expected an ARN"),
-        ({"arn:q": "https://host/"}, "event sink 'arn:q': https is not supported"),
+        ({"arn:q": "ftp://host/"}, "event sink 'arn:q': the target must begin with file:, http:// or https://"),
         ({"arn:q": "http://host:99999/"}, "the port '99999' must be 1 to 65535"),
         ({"arn:q=": "file:/a"}, "must not contain '='"),
         ({"arn:q": f"file:{tmp_path}"}, "cannot be opened: Is a directory"),
     ):
         with pytest.raises(ValueError, match=message.replace("(", r"\(")):
             Emulator(event_sinks=sinks)
+    with pytest.raises(ValueError, match=r"event sinks: the CA file '.*' cannot be used: it is not a regular file"):
+        Emulator(event_sinks={"arn:q": "https://host/"}, event_sink_ca=str(tmp_path))
     with pytest.raises(TypeError, match=r"event_sinks\['arn:q'\]"):
         Emulator(event_sinks={"arn:q": 1})  # type: ignore[dict-item]
