@@ -48,6 +48,8 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
     "tls": {
         "tls.get_1gib": [("<=", 1.15, "decryption and plain"), ("<=", 0.5, "awscrt")],
         "tls.put_1gib": [("<=", 1.2, "encryption and plain"), ("<=", 0.5, "awscrt")],
+        "tls.connections": [("<=", 1.2, "libcurl")],
+        "tls.burst.failed": [("<=", 0)],
     },
     "emulator": {
         "emulator.get_1kib": [(">=", 80000), (">=", 200, "moto")],

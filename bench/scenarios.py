@@ -32,6 +32,8 @@ _ROWS: dict[str, tuple[str, str, str]] = {
     "pipes.lines_s3": ("lines of shards, 90 MB/s", "Python", "30 ms"),
     "tls.get_1gib": ("download of 512 MiB over TLS", "C++", "none"),
     "tls.put_1gib": ("upload of 512 MiB over TLS", "C++", "none"),
+    "tls.connections": ("new connections, one request each", "C++", "none"),
+    "tls.burst": ("100 new connections at once", "C++", "none"),
     "tls.requests.plain": ("single requests without TLS", "C++", "none"),
     "tls.requests.tls": ("single requests over TLS", "C++", "none"),
     "emulator.get_1kib": ("GET 1 KiB, 64 connections", "C++", "none"),
@@ -81,7 +83,10 @@ _ROWS: dict[str, tuple[str, str, str]] = {
 
 # Languages of the programs that Penstock is compared with. A name that is not here is Penstock itself in another setting.
 _LANGUAGES = {
-    "C++": ("bare recv", "bare send", "bare epoll", "bare SSL_read", "decryption and plain", "encryption and plain", "bare MD5"),
+    "C++": (
+        "bare recv", "bare send", "bare epoll", "bare SSL_read", "bare OpenSSL", "decryption and plain", "encryption and plain",
+        "bare MD5",
+    ),
     "C": ("libcurl",),
     "Go": ("s5cmd", "rclone"),
     "Python": (

@@ -14,12 +14,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import botocore
 from groups.client import PYTHON_GET, ROUNDS_PER_CELL, SIZE, put_random
 from groups.client_python import create_bucket_without_md5
 from harness import BUILD, Measurement, Row, interleave, per_gigabyte, rows, run_json
 from servers import CREDENTIALS, Server, penstock_emulator
 
 PYTHON_UPLOAD = str(Path(__file__).parent.parent / "clients/python_upload.py")
+CONNECTIONS = str(BUILD / "bench/bench_client_connections")
 TLS = str(BUILD / "bench/bench_client_tls")
 
 
@@ -131,4 +133,41 @@ def requests(rounds: int) -> list[Row]:
     return found
 
 
-SCENARIOS = [get_1gib, put_1gib, requests]
+@contextlib.contextmanager
+def many_authorities() -> Iterator[list[str]]:
+    """An emulator with TLS. Yields its host and port, and a bundle of its certificate behind botocore's authorities."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        certificate, key = self_signed(folder)
+        bundle = folder / "bundle.pem"
+        bundle.write_bytes((Path(botocore.__file__).parent / "cacert.pem").read_bytes() + certificate.read_bytes())
+        server = stack.enter_context(penstock_emulator("--memory", "--tls-cert", str(certificate), "--tls-key", str(key)))
+        url = urlsplit(server.endpoint)
+        yield [str(url.hostname), str(url.port), str(bundle)]
+
+
+def connections(rounds: int) -> list[Row]:
+    """New connections one after the other, compared with OpenSSL alone and with libcurl, which resume sessions too."""
+    with many_authorities() as target:
+        load = ["20", "400"]  # connections before the measured ones, measured
+        cells = {
+            "penstock": lambda: run_json([CONNECTIONS, "penstock", *target, *load, "1"]),
+            "bare OpenSSL": lambda: run_json([CONNECTIONS, "openssl", *target, *load]),
+            "libcurl": lambda: run_json([CONNECTIONS, "libcurl", *target, *load]),
+        }
+        results = interleave(cells, rounds)
+    return rows(results, "penstock", {"cpu_ms": ("tls.connections", "CPU-ms/connection")})
+
+
+def burst(rounds: int) -> list[Row]:
+    """100 connections at once by a new process, beside two busy ones."""
+    with many_authorities() as target, contextlib.ExitStack() as stack:
+        for _ in range(2):
+            busy = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+            stack.callback(busy.kill)
+        cells = {"penstock": lambda: run_json([CONNECTIONS, "penstock", *target, "0", "100", "100"])}
+        results = interleave(cells, rounds)
+    return rows(results, "penstock", {"seconds": ("tls.burst", "s"), "failed": ("tls.burst.failed", "failed connections")})
+
+
+SCENARIOS = [get_1gib, put_1gib, requests, connections, burst]

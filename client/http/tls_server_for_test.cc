@@ -120,6 +120,8 @@ void TlsConnection::Write(std::string_view text) {
 
 bool TlsConnection::Flush() { return raw_.Send(session_.Take()); }
 
+bool TlsConnection::resumed() const { return SSL_session_reused(session_.tls) == 1; }
+
 void TlsConnection::SendCloseNotify() { SSL_shutdown(session_.tls); }
 
 struct TlsServer::Context {

@@ -29,6 +29,8 @@ class TlsConnection {
     Write(text);
     return Flush();
   }
+  // Returns whether the handshake resumed a session of an earlier connection.
+  bool resumed() const;
   // Sends a close_notify alert.
   void SendCloseNotify();
 

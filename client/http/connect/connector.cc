@@ -1,6 +1,7 @@
 #include "client/http/connect/connector.h"
 
 #include <curl/curl.h>
+#include <openssl/ssl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 
 #include "client/http/connect/address_circuit_breaker.h"
 #include "client/http/connect/connection_error.h"
+#include "client/http/connect/curl_global.h"
 #include "client/http/connect/environment_proxy.h"
 #include "client/http/connect/system_authorities.h"
 #include "client/http/connect/tls_read_ahead.h"
@@ -30,32 +32,48 @@ curl_slist* MakeList(const std::vector<std::string>& entries) {
   return list;
 }
 
-// The share is used by one thread only, so it needs no lock functions.
-CURLSH* MakeShare() {
-  CURLSH* const share = curl_share_init();
-  if (share != nullptr) curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
-  return share;
+// The authorities of the server and of an https proxy.
+SystemAuthorities AuthoritiesOf(const Request& request) {
+  SystemAuthorities found{request.ca_bundle_path, request.connect == nullptr
+                                                      ? std::string()
+                                                      : request.connect->ca_directory_path};
+  if (!found.bundle_path.empty()) return found;
+  SystemAuthorities system = FindSystemAuthorities();
+  if (!found.directory_path.empty()) system.directory_path = std::move(found.directory_path);
+  return system;
 }
 
-// The authorities of the server and of an https proxy. libcurl's default directory stays in use
-// beside CURLOPT_CAINFO, and NULL selects that default again in newer versions. A path that is not
-// a directory turns it off. With any path libcurl keeps no parsed certificates
-// (CURLOPT_CA_CACHE_TIMEOUT), so the next connection reads a bundle that was replaced.
-void SetAuthorities(CURL* curl, const Request& request) {
-  if (request.endpoint.scheme != "https" && !HasProxyFor(request)) return;
-  std::string bundle = request.ca_bundle_path;
-  std::string directory =
-      request.connect == nullptr ? std::string() : request.connect->ca_directory_path;
-  if (bundle.empty()) {
-    SystemAuthorities system = FindSystemAuthorities();
-    bundle = std::move(system.bundle_path);
-    if (directory.empty()) directory = std::move(system.directory_path);
-  }
-  if (!bundle.empty()) {
+// A revocation list of nothing. libcurl loads it instead of its default bundle, which NULL for
+// CURLOPT_CAINFO would select again in newer versions. libcurl accepts it like a certificate, but
+// it trusts nothing: without the store of the context callback, every server is refused.
+constexpr std::string_view kNoAuthorities =
+    "-----BEGIN X509 CRL-----\n"
+    "MIGUMD0wCgYIKoZIzj0EAwIwDzENMAsGA1UEAwwEbm9uZRcNMjYxMTMwMTgwNDE1\n"
+    "WhgPMjEyNjExMDYxODA0MTVaMAoGCCqGSM49BAMCA0cAMEQCIFAYscidLC4vhnDw\n"
+    "avznbADYGPB0eXaIvoUYH2ynvtxeAiAfc2RLfK6K1fKFQ/qQWIsCXIKS59ICrRt9\n"
+    "dFRgpYGl/g==\n"
+    "-----END X509 CRL-----\n";
+
+// libcurl's default directory stays in use unless another one is set. A path that is not a
+// directory turns it off, and also libcurl's cache of parsed certificates.
+constexpr const char* kNoDirectory = "/dev/null";
+
+void LoadNoAuthorities(CURL* curl) {
+  curl_blob none{const_cast<char*>(kNoAuthorities.data()), kNoAuthorities.size(), CURL_BLOB_NOCOPY};
+  curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &none);
+  curl_easy_setopt(curl, CURLOPT_PROXY_CAINFO_BLOB, &none);
+  curl_easy_setopt(curl, CURLOPT_CAPATH, kNoDirectory);
+  curl_easy_setopt(curl, CURLOPT_PROXY_CAPATH, kNoDirectory);
+}
+
+// For a libcurl whose TLS is another library: it parses the bundle for each connection.
+void LoadAuthorities(CURL* curl, const SystemAuthorities& authorities) {
+  if (const std::string& bundle = authorities.bundle_path; !bundle.empty()) {
     curl_easy_setopt(curl, CURLOPT_CAINFO, bundle.c_str());
     curl_easy_setopt(curl, CURLOPT_PROXY_CAINFO, bundle.c_str());
   }
-  const char* const path = directory.empty() ? "/dev/null" : directory.c_str();
+  const std::string& directory = authorities.directory_path;
+  const char* const path = directory.empty() ? kNoDirectory : directory.c_str();
   curl_easy_setopt(curl, CURLOPT_CAPATH, path);
   curl_easy_setopt(curl, CURLOPT_PROXY_CAPATH, path);
 }
@@ -84,6 +102,7 @@ struct ConnectHandle::Callbacks {
   static int OnSocket(CURL*, curl_socket_t fd, int what, void* self, void*);
   static int OnTimer(CURLM* multi, long timeout_ms, void* self);
   static std::size_t OnTunnelHead(char* line, std::size_t, std::size_t bytes, void* self);
+  static CURLcode OnTlsContext(CURL*, void* context, void* self);
 };
 
 ConnectHandle::~ConnectHandle() {
@@ -157,12 +176,9 @@ Error ConnectHandle::ErrorOf(const Request& request) const {
 }
 
 Connector::Connector(int epoll_fd, const std::vector<std::string>& resolve)
-    : epoll_fd_(epoll_fd), share_(MakeShare()), resolve_(MakeList(resolve)) {}
+    : epoll_fd_(epoll_fd), resolve_(MakeList(resolve)) {}
 
-Connector::~Connector() {
-  if (share_ != nullptr) curl_share_cleanup(share_);
-  curl_slist_free_all(static_cast<curl_slist*>(resolve_));
-}
+Connector::~Connector() { curl_slist_free_all(static_cast<curl_slist*>(resolve_)); }
 
 std::optional<int> Connector::FromTag(std::uint64_t tag) {
   if ((tag & 1) == 0) return std::nullopt;
@@ -219,17 +235,53 @@ void Connector::SetOptions(ConnectHandle& handle, const Request& request) {
   curl_easy_setopt(curl, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
   curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &ConnectHandle::Callbacks::OnTunnelHead);
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, &handle);
-  curl_easy_setopt(curl, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  curl_easy_setopt(curl, CURLOPT_PROXY_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  curl_easy_setopt(curl, CURLOPT_SHARE, share_);
   if (resolve_ != nullptr) curl_easy_setopt(curl, CURLOPT_RESOLVE, resolve_);
-  SetAuthorities(curl, request);
+  SetTlsOptions(handle, request);
   if (request.connect != nullptr) SetConnectOptions(curl, *request.connect);
-  // Not with a proxy: libcurl reads a proxy connection over TLS itself, and polls the socket.
-  if (request.endpoint.scheme == "https" && !HasProxyFor(request)) LetTlsReadAhead(curl);
   // Zero would be libcurl's default.
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
                    static_cast<long>(std::max<std::int64_t>(1, request.connect_timeout.count())));
+}
+
+void Connector::SetTlsOptions(ConnectHandle& handle, const Request& request) {
+  const bool has_proxy = HasProxyFor(request);
+  if (request.endpoint.scheme != "https" && !has_proxy) return;
+  CURL* const curl = handle.curl_;
+  curl_easy_setopt(curl, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  curl_easy_setopt(curl, CURLOPT_PROXY_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  const SystemAuthorities authorities = AuthoritiesOf(request);
+  handle.authorities_ = FindStore(authorities.bundle_path, authorities.directory_path);
+  curl_easy_setopt(curl, CURLOPT_SHARE, handle.authorities_->sessions());
+  // Not with a proxy: libcurl reads a proxy connection over TLS itself, and polls the socket.
+  handle.reads_ahead_ = !has_proxy;
+  if (!UsesOurOpenSsl()) return LoadAuthorities(curl, authorities);
+  curl_easy_setopt(curl, CURLOPT_SSL_CTX_FUNCTION, &ConnectHandle::Callbacks::OnTlsContext);
+  curl_easy_setopt(curl, CURLOPT_SSL_CTX_DATA, &handle);
+  LoadNoAuthorities(curl);
+}
+
+// A replaced store lives on until its last connection ends.
+std::shared_ptr<AuthorityStore> Connector::FindStore(const std::string& bundle_path,
+                                                     const std::string& directory_path) {
+  std::erase_if(stores_, [&](const auto& store) {
+    return store->IsFor(bundle_path, directory_path) && !store->IsCurrent();
+  });
+  const auto found = std::ranges::find_if(
+      stores_, [&](const auto& store) { return store->IsFor(bundle_path, directory_path); });
+  if (found != stores_.end()) return *found;
+  if (stores_.size() == kMaxStores) stores_.erase(stores_.begin());
+  return stores_.emplace_back(std::make_shared<AuthorityStore>(bundle_path, directory_path));
+}
+
+// libcurl calls this for the server and for an https proxy, before the handshake.
+CURLcode ConnectHandle::Callbacks::OnTlsContext(CURL*, void* context, void* self) {
+  auto& handle = *static_cast<ConnectHandle*>(self);
+  auto* const tls = static_cast<SSL_CTX*>(context);
+  X509_STORE* const certificates = handle.authorities_->Certificates();
+  if (certificates == nullptr) return CURLE_SSL_CACERT_BADFILE;
+  SSL_CTX_set1_cert_store(tls, certificates);
+  if (handle.reads_ahead_) LetTlsReadAhead(tls);
+  return CURLE_OK;
 }
 
 int ConnectHandle::Callbacks::OnSocket(CURL*, curl_socket_t fd, int what, void* self, void*) {

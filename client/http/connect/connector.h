@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/io/descriptor.h"
+#include "client/http/connect/authority_store.h"
 #include "client/http/transport.h"
 
 namespace penstock::http {
@@ -60,9 +61,12 @@ class ConnectHandle {
   Connector& connector_;
   void* const multi_;  // libcurl's CURLM
   void* const curl_;
+  // Shared with the connector and other handles. Null: a connection without TLS.
+  std::shared_ptr<AuthorityStore> authorities_;
   void* owner_ = nullptr;
   MonotonicTime timer_ = MonotonicTime::max();  // when libcurl wants to run
   bool tries_all_ = false;
+  bool reads_ahead_ = false;   // over TLS (tls_read_ahead.h)
   bool skipped_ = false;       // at least one address was skipped
   bool reached_peer_ = false;  // a socket that was closed had been connected
   bool lost_ = false;          // lost a socket or skipped an address since TryNextAddress
@@ -76,7 +80,7 @@ class ConnectHandle {
   std::array<char, kErrorTextBytes> error_text_{};
 };
 
-// Connections of one thread share TLS sessions.
+// Connections of one thread with equal authorities share the parsed certificates and TLS sessions.
 //
 // Thread safety: belongs to one I/O thread. Adds the descriptors of connections in progress to the
 // thread's epoll set, tagged by Tag().
@@ -110,9 +114,14 @@ class Connector {
   friend class ConnectHandle;
   friend struct ConnectHandle::Callbacks;
   void SetOptions(ConnectHandle& handle, const Request& request);
+  void SetTlsOptions(ConnectHandle& handle, const Request& request);
+  std::shared_ptr<AuthorityStore> FindStore(const std::string& bundle_path,
+                                            const std::string& directory_path);
+
+  static constexpr std::size_t kMaxStores = 8;  // clients with other authorities replace the oldest
 
   const int epoll_fd_;
-  void* const share_;        // libcurl's CURLSH; null: no TLS session is resumed
+  std::vector<std::shared_ptr<AuthorityStore>> stores_;
   void* resolve_ = nullptr;  // libcurl's curl_slist: fixed addresses of host names
   MonotonicTime timer_ = MonotonicTime::max();
   std::vector<ConnectHandle*> connecting_;

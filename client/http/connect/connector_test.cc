@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <netdb.h>
+#include <openssl/pem.h>
+#include <openssl/x509_vfy.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -11,6 +13,7 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <optional>
@@ -45,6 +48,10 @@ class SlowLookup {
   std::promise<void> released_, ended_;
 };
 SlowLookup* slow_lookup = nullptr;
+
+// Calls of OpenSSL that parse a bundle: of libcurl, and of this client.
+int loaded_files = 0;
+int parsed_bundles = 0;
 
 // Returns a request whose connection is a tunnel through the proxy on this port.
 Request Tunnelled() {
@@ -206,6 +213,58 @@ TEST_F(ConnectorTest, ABundleReplacesTheSystemsAuthorities) {
   std::filesystem::remove_all(folder);
 }
 
+// Symptom: each connection parsed the system's bundle for 18 ms.
+TEST_F(ConnectorTest, ABundleIsParsedOnceForAllConnections) {
+  const ProxyVariable environment("no_proxy", "");
+  TlsServer server([](TlsConnection& connection) { connection.raw().WaitForClose(); });
+  loaded_files = parsed_bundles = 0;
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(Connect(server.Get()));
+  EXPECT_EQ(parsed_bundles, 1);
+  EXPECT_EQ(loaded_files, 0) << "libcurl loads its default bundle, or the given one again";
+}
+
+TEST_F(ConnectorTest, OnlyTheLatestBundlesStayParsed) {
+  const ProxyVariable environment("no_proxy", "");
+  TlsServer server([](TlsConnection& connection) { connection.raw().WaitForClose(); });
+  std::string folder = ::testing::TempDir() + "penstock_ca_XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  Request request = server.Get();
+  const std::string certificate = request.ca_bundle_path;
+  parsed_bundles = 0;
+  for (const int number : {0, 1, 2, 3, 4, 5, 6, 7, 7, 0, 8, 8, 0}) {
+    request.ca_bundle_path = folder + "/" + std::to_string(number);
+    std::filesystem::copy_file(certificate, request.ca_bundle_path,
+                               std::filesystem::copy_options::skip_existing);
+    EXPECT_TRUE(Connect(request));
+  }
+  EXPECT_EQ(parsed_bundles, 10) << "of 9 bundles, the ninth replaced the first";
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(ConnectorTest, AChangedDirectoryIsNoticed) {
+  const ProxyVariable environment("no_proxy", "");
+  const auto wait = [](TlsConnection& connection) { connection.raw().WaitForClose(); };
+  TlsServer server(wait), other(wait);
+  std::string folder = ::testing::TempDir() + "penstock_ca_XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  Request request = server.Get();
+  const std::string certificate = request.ca_bundle_path;
+  const std::string hashed = folder + "/" + server.hashed_name();
+  request.ca_bundle_path = other.Get().ca_bundle_path;
+  request.connect =
+      std::make_shared<const ConnectSettings>(ConnectSettings{.ca_directory_path = folder});
+  parsed_bundles = 0;
+  EXPECT_FALSE(Connect(request));
+  std::filesystem::copy_file(certificate, hashed);
+  EXPECT_TRUE(Connect(request)) << "read although the store exists";
+  EXPECT_EQ(parsed_bundles, 1);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(Connect(request));
+  EXPECT_EQ(parsed_bundles, 2) << "once more because of the new file";
+  std::ofstream(hashed) << "no certificate";
+  EXPECT_FALSE(Connect(request)) << "the old certificate is still trusted";
+  std::filesystem::remove_all(folder);
+}
+
 TEST_F(ConnectorTest, SslCertFileIsTheSystemsBundle) {
   const ProxyVariable environment("no_proxy", "");
   TlsServer server([](TlsConnection& connection) { connection.raw().WaitForClose(); });
@@ -347,7 +406,30 @@ TEST(ConnectorTag, DistinguishesDescriptorsFromPointers) {
 }  // namespace
 }  // namespace penstock::http
 
-// libcurl finds this function instead of the C library's.
+template <class Function>
+Function* NextOf(Function*, const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+// libcurl and the client find these functions instead of OpenSSL's and the C library's.
+extern "C" __attribute__((visibility("default"))) int X509_STORE_load_file(X509_STORE* store,
+                                                                           const char* path) {
+  ++penstock::http::loaded_files;
+  return NextOf(&X509_STORE_load_file, "X509_STORE_load_file")(store, path);
+}
+
+extern "C" __attribute__((visibility("default"))) STACK_OF(X509_INFO) *
+    PEM_X509_INFO_read_bio(BIO* bio, STACK_OF(X509_INFO) * to, pem_password_cb* password,
+                           void* data) {
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(bio, &text);
+  // libcurl's own call has no certificate.
+  if (std::string_view(text, static_cast<std::size_t>(size)).find("BEGIN CERTIFICATE") !=
+      std::string_view::npos)
+    ++penstock::http::parsed_bundles;
+  return NextOf(&PEM_X509_INFO_read_bio, "PEM_X509_INFO_read_bio")(bio, to, password, data);
+}
+
 extern "C" __attribute__((visibility("default"))) int getaddrinfo(const char* node,
                                                                   const char* service,
                                                                   const addrinfo* hints,
@@ -356,7 +438,5 @@ extern "C" __attribute__((visibility("default"))) int getaddrinfo(const char* no
     penstock::http::slow_lookup->Wait();
     return EAI_AGAIN;
   }
-  static const auto next =
-      reinterpret_cast<decltype(&getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
-  return next(node, service, hints, result);
+  return NextOf(&getaddrinfo, "getaddrinfo")(node, service, hints, result);
 }

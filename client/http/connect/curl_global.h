@@ -12,6 +12,10 @@ unsigned ForkGeneration();
 // while another thread forks.
 bool InitCurl();
 
+// Returns whether libcurl's TLS is the OpenSSL that this program is linked with, so that its
+// structures may be changed. Safe from any thread.
+bool UsesOurOpenSsl();
+
 }  // namespace penstock::http
 
 #endif  // PENSTOCK_CLIENT_HTTP_CONNECT_CURL_GLOBAL_H_

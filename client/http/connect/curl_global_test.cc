@@ -32,5 +32,7 @@ TEST(CurlGlobal, GenerationChangesInEveryChild) {
   EXPECT_EQ(ForkGeneration(), before);
 }
 
+TEST(CurlGlobal, BuildsOnTheOpenSslOfLibcurl) { EXPECT_TRUE(UsesOurOpenSsl()); }
+
 }  // namespace
 }  // namespace penstock::http

@@ -3,17 +3,14 @@
 #ifndef PENSTOCK_CLIENT_HTTP_CONNECT_TLS_READ_AHEAD_H_
 #define PENSTOCK_CLIENT_HTTP_CONNECT_TLS_READ_AHEAD_H_
 
-#include <curl/curl.h>
+#include <openssl/types.h>
 
 namespace penstock::http {
 
-// For a handle that only connects. The reader must read until it would block, because received
-// bytes may be buffered inside, where poll does not see them. libcurl's own transfers do not do
-// that. Takes effect at the end of the handshake.
-//
-// Returns false and changes nothing if libcurl's TLS is not the OpenSSL that this program is linked
-// with.
-bool LetTlsReadAhead(CURL* handle);
+// For the context of a connection that libcurl only connects, before its handshake. The reader must
+// read until it would block, because received bytes may be buffered inside, where poll does not see
+// them. libcurl's own transfers do not do that. Takes effect at the end of the handshake.
+void LetTlsReadAhead(SSL_CTX* context);
 
 }  // namespace penstock::http
 

@@ -53,7 +53,11 @@ TEST(TlsReadAhead, OneReceiveEmptiesTheSocket) {
                    ("https://127.0.0.1:" + std::to_string(server.port())).c_str());
   curl_easy_setopt(handle, CURLOPT_CAINFO, request.ca_bundle_path.c_str());
   curl_easy_setopt(handle, CURLOPT_CONNECT_ONLY, 1L);
-  ASSERT_TRUE(LetTlsReadAhead(handle));
+  const curl_ssl_ctx_callback on_context = [](CURL*, void* context, void*) {
+    LetTlsReadAhead(static_cast<SSL_CTX*>(context));
+    return CURLE_OK;
+  };
+  curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, on_context);
   ASSERT_EQ(curl_easy_perform(handle), CURLE_OK);
   curl_socket_t fd = CURL_SOCKET_BAD;
   ASSERT_EQ(curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &fd), CURLE_OK);

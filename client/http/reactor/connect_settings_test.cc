@@ -1,10 +1,14 @@
 // ConnectSettings: the proxy and the TLS identity of one client's requests.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "client/http/call_for_test.h"
 #include "client/http/proxy_variable_for_test.h"
@@ -96,6 +100,12 @@ void RespondOk(TlsConnection& connection) {
   while (connection.ReadHead()) connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
 }
 
+// The next request needs a new connection.
+void RespondAndClose(TlsConnection& connection) {
+  if (connection.ReadHead())
+    connection.Send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+}
+
 TEST_F(ConnectSettingsTest, ClientCertificateIsShown) {
   const ProxyVariable environment("no_proxy", "");
   TlsServer server(RespondOk, TlsServer::ClientCertificate::kRequired);
@@ -132,17 +142,89 @@ TEST_F(ConnectSettingsTest, AReplacedCaBundleIsNoticed) {
   std::filesystem::remove(bundle);
 }
 
+// Symptom: a resumed session was not verified with the new bundle.
+TEST_F(ConnectSettingsTest, SessionsAreResumedUntilTheBundleChanges) {
+  const ProxyVariable environment("no_proxy", "");
+  std::vector<bool> resumed;
+  TlsServer server([&](TlsConnection& connection) {
+    resumed.push_back(connection.resumed());
+    RespondAndClose(connection);
+  });
+  TlsServer other(RespondAndClose);
+  Request request = server.Get();
+  const std::string own = request.ca_bundle_path;
+  request.ca_bundle_path = ::testing::TempDir() + "penstock_sessions.pem";
+  const auto use = [&](const std::string& bundle) {
+    std::filesystem::copy_file(bundle, request.ca_bundle_path,
+                               std::filesystem::copy_options::overwrite_existing);
+  };
+  use(own);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(Send(request).ok());
+  use(own);
+  EXPECT_TRUE(Send(request).ok());
+  EXPECT_EQ(resumed, (std::vector<bool>{false, true, true, true}));
+  use(other.Get().ca_bundle_path);
+  const auto refused = Send(request);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUnauthenticated) << refused.error().message;
+  use(own);
+  EXPECT_TRUE(Send(request).ok());
+  EXPECT_FALSE(resumed.back());
+  std::filesystem::remove(request.ca_bundle_path);
+}
+
+TEST_F(ConnectSettingsTest, ABundleThatBecomesUnusableIsNamed) {
+  const ProxyVariable environment("no_proxy", "");
+  TlsServer server(RespondAndClose);
+  Request request = server.Get();
+  const std::string own = request.ca_bundle_path;
+  request.ca_bundle_path = ::testing::TempDir() + "penstock_unusable.pem";
+  const std::array<std::function<void()>, 3> damages{
+      [&] { std::filesystem::remove(request.ca_bundle_path); },
+      [&] { std::ofstream(request.ca_bundle_path) << ""; },
+      [&] { std::ofstream(request.ca_bundle_path) << "garbage"; }};
+  for (const auto& damage : damages) {
+    std::filesystem::copy_file(own, request.ca_bundle_path,
+                               std::filesystem::copy_options::overwrite_existing);
+    EXPECT_TRUE(Send(request).ok()) << "also after an error";
+    damage();
+    const auto refused = Send(request);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().kind, ErrorKind::kInvalidArgument) << refused.error().message;
+    EXPECT_EQ(refused.error().setting, "ca_bundle_path");
+    EXPECT_NE(refused.error().message.find("'" + request.ca_bundle_path + "'"), std::string::npos)
+        << refused.error().message;
+  }
+  std::filesystem::remove(request.ca_bundle_path);
+}
+
+TEST_F(ConnectSettingsTest, PlainRequestsNeedNoBundle) {
+  RawServer server(RawServer::Ok), proxy(RawServer::Ok);
+  Request request = server.Get();
+  request.ca_bundle_path = "/no/such.pem";
+  for (const std::string& url : {std::string(), UrlOf(proxy)}) {
+    const auto sent = Send(With(request, {.proxy_url = url}));
+    EXPECT_TRUE(sent.ok()) << sent.error().message;
+  }
+}
+
 TEST_F(ConnectSettingsTest, TheBundleVerifiesAnHttpsProxyToo) {
-  TlsServer proxy(RespondOk), other(RespondOk);
+  TlsServer proxy(RespondAndClose), other(RespondAndClose);
   RawServer server(RawServer::Ok);
   const std::string address = "127.0.0.1:" + std::to_string(proxy.port());
   Request request = With(server.Get(), {.proxy_url = "https://" + address});
-  request.ca_bundle_path = proxy.Get().ca_bundle_path;
+  request.ca_bundle_path = ::testing::TempDir() + "penstock_proxy.pem";
+  const auto use = [&](const TlsServer& authority) {
+    std::filesystem::copy_file(authority.Get().ca_bundle_path, request.ca_bundle_path,
+                               std::filesystem::copy_options::overwrite_existing);
+  };
+  use(proxy);
   const auto sent = Send(request);
   EXPECT_TRUE(sent.ok()) << sent.error().message;
   EXPECT_EQ(server.connections(), 0);
-  request.ca_bundle_path = other.Get().ca_bundle_path;
+  use(other);
   const auto refused = Send(request);
+  std::filesystem::remove(request.ca_bundle_path);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().kind, ErrorKind::kUnauthenticated) << refused.error().message;
   EXPECT_TRUE(refused.error().message.starts_with("TLS certificate of the proxy " + address))
