@@ -58,6 +58,7 @@ run_wheels() {
     shift
   done
   ensure_packages
+  ensure_console
   make_venv requirements-wheels.txt
   wheel_tools=$("$made/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   export PATH="$made/bin:$PATH" CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=include_file_ctime,include_file_mtime
