@@ -9,4 +9,5 @@ export interface View {
 
 export const views: readonly View[] = [
   { name: 'overview', title: 'Overview', load: () => import('./overview.tsx') },
+  { name: 'requests', title: 'Requests', load: () => import('./requests.tsx') },
 ];
