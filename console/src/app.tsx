@@ -1,0 +1,196 @@
+// The frame of all views: header, tabs, sign-in.
+import type { ComponentType } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { messageOf, session, signIn, signOut } from './api.ts';
+import { Alert, Field } from './components/basic.tsx';
+import { Toasts } from './components/toast.tsx';
+import icon from './icon.svg';
+import { formatRoute } from './lib/route.ts';
+import { useStore } from './lib/store.ts';
+import { live, namespace, reconnect, selectNamespace } from './live.ts';
+import { route } from './router.ts';
+import { selectTheme, theme, type Theme } from './theme.ts';
+import { views, type View } from './views/index.ts';
+
+const phases = { connecting: 'Connecting', open: 'Live', waiting: 'Not connected', paused: 'Paused' };
+
+function NamespaceSwitch() {
+  const selected = useStore(namespace);
+  const names = useStore(live).latest?.namespaces ?? [];
+  const all = names.includes(selected) ? names : [selected, ...names];
+  return (
+    <div class="shell-control">
+      <label for="namespace">Namespace</label>
+      <select id="namespace" class="input" value={selected} onChange={(event) => selectNamespace(event.currentTarget.value)}>
+        {all.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function ThemeSwitch() {
+  const selected = useStore(theme);
+  return (
+    <div class="shell-control">
+      <label for="theme" class="visually-hidden">
+        Colours
+      </label>
+      <select id="theme" class="input" value={selected} onChange={(event) => selectTheme(event.currentTarget.value as Theme)}>
+        <option value="auto">Auto</option>
+        <option value="light">Light</option>
+        <option value="dark">Dark</option>
+      </select>
+    </div>
+  );
+}
+
+function Header(props: { current: string }) {
+  const state = useStore(live);
+  const { token } = useStore(session);
+  return (
+    <header class="shell-header">
+      <div class="shell-bar">
+        <div class="brand">
+          <img src={icon} alt="" />
+          Penstock emulator {state.latest && <small>{state.latest.version}</small>}
+        </div>
+        <NamespaceSwitch />
+        <ThemeSwitch />
+        <span class="connection" data-phase={state.phase} role="status">
+          {phases[state.phase]}
+        </span>
+        {token && (
+          <button type="button" class="button small" onClick={signOut}>
+            Sign out
+          </button>
+        )}
+      </div>
+      <nav class="tabs" aria-label="Views">
+        {views.map((view) => (
+          <a key={view.name} href={formatRoute(view.name)} aria-current={view.name === props.current ? 'page' : undefined}>
+            {view.title}
+          </a>
+        ))}
+      </nav>
+    </header>
+  );
+}
+
+function ConnectionProblem() {
+  const { phase, problem } = useStore(live);
+  if (phase !== 'waiting') return null;
+  return (
+    <Alert
+      kind="error"
+      action={
+        <button type="button" class="button small" onClick={reconnect}>
+          Try now
+        </button>
+      }
+    >
+      {problem} The page tries again every few seconds.
+    </Alert>
+  );
+}
+
+function SignIn() {
+  const { token } = useStore(session);
+  const [value, setValue] = useState('');
+  return (
+    <form
+      class="sign-in"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (value !== '') signIn(value);
+      }}
+    >
+      <h1>Sign in</h1>
+      <p class="muted">This emulator was started with an admin token. The token stays in this tab until it is closed.</p>
+      <Field label="Admin token" error={token === '' ? undefined : 'The emulator refused this token.'}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="password"
+            autocomplete="off"
+            spellcheck={false}
+            value={value}
+            onInput={(event) => setValue(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <div class="form-actions">
+        <button type="submit" class="button primary">
+          Sign in
+        </button>
+      </div>
+    </form>
+  );
+}
+
+const loaded = new Map<string, ComponentType>();
+
+// Loads the view's file when it is first shown.
+function ViewFrame(props: { view: View }) {
+  const { view } = props;
+  const [, setVersion] = useState(0);
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    setProblem('');
+    if (loaded.has(view.name)) return;
+    view.load().then(
+      (module) => {
+        loaded.set(view.name, module.default);
+        setVersion((version) => version + 1);
+      },
+      (error: unknown) => setProblem(`This view could not be loaded: ${messageOf(error)}. Reload the page.`),
+    );
+  }, [view]);
+  const Loaded = loaded.get(view.name);
+  if (Loaded) return <Loaded />;
+  return problem ? <Alert kind="error">{problem}</Alert> : <p class="muted">Loading …</p>;
+}
+
+export function App() {
+  const { view: name } = useStore(route);
+  const { refused } = useStore(session);
+  const selected = useStore(namespace);
+  const main = useRef<HTMLElement>(null);
+  const first = useRef(true);
+  const view = name === '' ? views[0]! : views.find((one) => one.name === name);
+
+  useEffect(() => {
+    document.title = `${view ? `${view.title} | ` : ''}Penstock emulator`;
+    // A screen reader continues at the new view; the first view is where the page starts anyway.
+    if (!first.current) main.current?.focus();
+    first.current = false;
+  }, [view]);
+
+  return (
+    <>
+      <a
+        class="skip-link visually-hidden"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault(); // The part after `#` is the route.
+          main.current?.focus();
+        }}
+      >
+        Skip to the content
+      </a>
+      <Header current={view?.name ?? ''} />
+      <main class="shell-main" id="main" ref={main} tabIndex={-1}>
+        {refused ? (
+          <SignIn />
+        ) : (
+          <>
+            <ConnectionProblem />
+            {view ? <ViewFrame view={view} key={`${view.name} ${selected}`} /> : <Alert kind="error">There is no view “{name}”.</Alert>}
+          </>
+        )}
+      </main>
+      <Toasts />
+    </>
+  );
+}

@@ -1,0 +1,13 @@
+// The views, in the order of their tabs. Each is a file of this folder, loaded when it is first shown. To add one, add a row.
+import type { ComponentType } from 'preact';
+
+export interface View {
+  name: string; // The first segment of its address: `#/NAME`.
+  title: string;
+  load: () => Promise<{ default: ComponentType }>;
+}
+
+export const views: readonly View[] = [
+  { name: 'overview', title: 'Overview', load: () => import('./overview.tsx') },
+  { name: 'requests', title: 'Requests', load: () => import('./requests.tsx') },
+];
