@@ -21,6 +21,7 @@ export interface GridProps<Row> {
   rows: readonly Row[];
   rowKey: (row: Row) => string | number;
   onOpen?: (row: Row) => void;
+  onMove?: (row: Row) => void; // The active row changed by a key.
   onToggle?: (row: Row) => void; // The space bar, for rows that can be chosen.
   onVisible?: (end: number) => void; // Rows up to `end` are shown, to load those that follow.
   selected?: string | number | null;
@@ -67,6 +68,7 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
   const move = (to: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, to));
     setActive(next);
+    props.onMove?.(rows[next]!);
     const grid = element.current!;
     const top = next * rowHeight;
     if (top < grid.scrollTop) grid.scrollTop = top;

@@ -2,9 +2,9 @@
 import { useStore } from '../lib/store.ts';
 import { namespace } from '../live.ts';
 import { route } from '../router.ts';
-import { BucketList } from './buckets/bucket_list.tsx';
-import { BucketPage } from './buckets/bucket_page.tsx';
-import './buckets/buckets.css';
+import { BucketList } from '../buckets/bucket_list.tsx';
+import { BucketPage } from '../buckets/bucket_page.tsx';
+import './buckets.css';
 
 export default function Buckets() {
   const { path } = useStore(route);

@@ -1,9 +1,9 @@
 // The progress of uploads, and the files of a drop.
-import { Badge, Panel } from '../../components/basic.tsx';
-import { Name } from '../../components/name.tsx';
-import { bytes, percent, plural } from '../../lib/format.ts';
-import { useStore } from '../../lib/store.ts';
-import { cancelUpload, forgetEnded, isActive, uploads, type Upload } from '../../uploads.ts';
+import { Badge, Panel } from '../components/basic.tsx';
+import { Name } from '../components/name.tsx';
+import { bytes, percent, plural } from '../lib/format.ts';
+import { useStore } from '../lib/store.ts';
+import { cancelUpload, forgetEnded, isActive, uploads, type Upload } from '../uploads.ts';
 
 function UploadRow(props: { upload: Upload }) {
   const { id, address, phase, problem, sent, size } = props.upload;

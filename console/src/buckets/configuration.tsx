@@ -1,14 +1,14 @@
 // The configuration documents of a bucket: shown, edited, checked by the emulator when they are saved.
 import { useEffect, useState } from 'preact/hooks';
-import { messageOf } from '../../api.ts';
-import { Alert, Field, Panel } from '../../components/basic.tsx';
-import { Confirmation } from '../../components/dialog.tsx';
-import { notify } from '../../components/toast.tsx';
-import { useLoading } from '../../lib/loading.ts';
-import { useStore } from '../../lib/store.ts';
-import { childrenOf, indented, parseXml } from '../../lib/xml.ts';
-import { replaceParams, route } from '../../router.ts';
-import { deleteDocument, getDocument, putDocument } from '../../s3.ts';
+import { messageOf } from '../api.ts';
+import { Alert, Field, Panel } from '../components/basic.tsx';
+import { Confirmation } from '../components/dialog.tsx';
+import { notify } from '../components/toast.tsx';
+import { useLoading } from '../lib/loading.ts';
+import { useStore } from '../lib/store.ts';
+import { childrenOf, indented, parseXml } from '../lib/xml.ts';
+import { replaceParams, route } from '../router.ts';
+import { deleteDocument, getDocument, putDocument } from '../s3.ts';
 import { documentKinds, type DocumentKind } from './documents.ts';
 
 // For people: one element or member per line.

@@ -1,5 +1,5 @@
 // The addresses of this view: `#/buckets/BUCKET?tab=…&prefix=…&key=…&version=…`.
-import { formatRoute } from '../../lib/route.ts';
+import { formatRoute } from '../lib/route.ts';
 
 export interface BucketState {
   tab?: string | undefined; // '': the objects.

@@ -1,16 +1,16 @@
 // The objects of a bucket: prefixes, versions, search, selection, uploads.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { messageOf } from '../../api.ts';
-import { Alert, Badge, Check, Panel } from '../../components/basic.tsx';
-import { Grid, useDelayed, type Column } from '../../components/grid.tsx';
-import { Name } from '../../components/name.tsx';
-import { notify } from '../../components/toast.tsx';
-import { bytes, count, dateTime, plural } from '../../lib/format.ts';
-import { prefixesOf, visibleText } from '../../lib/keys.ts';
-import { useStore } from '../../lib/store.ts';
-import { navigate, replaceParams, route } from '../../router.ts';
-import type { Row } from '../../s3.ts';
-import { startUploads } from '../../uploads.ts';
+import { messageOf } from '../api.ts';
+import { Alert, Badge, Check, Panel } from '../components/basic.tsx';
+import { Grid, useDelayed, type Column } from '../components/grid.tsx';
+import { Name } from '../components/name.tsx';
+import { notify } from '../components/toast.tsx';
+import { bytes, count, dateTime, plural } from '../lib/format.ts';
+import { prefixesOf, visibleText } from '../lib/keys.ts';
+import { useStore } from '../lib/store.ts';
+import { navigate, replaceParams, route } from '../router.ts';
+import type { Row } from '../s3.ts';
+import { startUploads } from '../uploads.ts';
 import { bucketHash, type BucketState } from './address.ts';
 import { DeletionDialog, type Deletion } from './deletion.tsx';
 import { Listing } from './listing.ts';

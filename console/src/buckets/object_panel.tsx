@@ -1,15 +1,15 @@
 // One object or version: its metadata, preview, versions, and a presigned link.
 import { useEffect, useState } from 'preact/hooks';
-import { apiUrl, download, messageOf, session } from '../../api.ts';
-import { Alert, Badge, CopyButton, Field, Members, Panel, SimpleTable } from '../../components/basic.tsx';
-import { lazy } from '../../components/lazy.tsx';
-import { Name } from '../../components/name.tsx';
-import { notify } from '../../components/toast.tsx';
-import { bytes, count, dateTime } from '../../lib/format.ts';
-import { fileNameOf } from '../../lib/keys.ts';
-import { useLoading } from '../../lib/loading.ts';
-import { replaceParams } from '../../router.ts';
-import { getLock, getTags, headObject, listPage, presign, targetOf, type Address, type ObjectHead, type Presigned, type Row } from '../../s3.ts';
+import { apiUrl, download, messageOf, session } from '../api.ts';
+import { Alert, Badge, CopyButton, Field, Members, Panel, SimpleTable } from '../components/basic.tsx';
+import { lazy } from '../components/lazy.tsx';
+import { Name } from '../components/name.tsx';
+import { notify } from '../components/toast.tsx';
+import { bytes, count, dateTime } from '../lib/format.ts';
+import { fileNameOf } from '../lib/keys.ts';
+import { useLoading } from '../lib/loading.ts';
+import { replaceParams } from '../router.ts';
+import { getLock, getTags, headObject, listPage, presign, targetOf, type Address, type ObjectHead, type Presigned, type Row } from '../s3.ts';
 import { rangesHash } from './address.ts';
 import type { Deletion } from './deletion.tsx';
 

@@ -1,12 +1,12 @@
 // Deletes objects, versions and everything below prefixes, after a question.
 import { useRef, useState } from 'preact/hooks';
-import { isAbort, messageOf } from '../../api.ts';
-import { Alert } from '../../components/basic.tsx';
-import { Confirmation } from '../../components/dialog.tsx';
-import { Name } from '../../components/name.tsx';
-import { notify } from '../../components/toast.tsx';
-import { count, plural } from '../../lib/format.ts';
-import { allRows, deleteObjects, type Doomed, type Refusal } from '../../s3.ts';
+import { isAbort, messageOf } from '../api.ts';
+import { Alert } from '../components/basic.tsx';
+import { Confirmation } from '../components/dialog.tsx';
+import { Name } from '../components/name.tsx';
+import { notify } from '../components/toast.tsx';
+import { count, plural } from '../lib/format.ts';
+import { allRows, deleteObjects, type Doomed, type Refusal } from '../s3.ts';
 
 export interface Deletion {
   objects: readonly Doomed[];

@@ -1,7 +1,7 @@
 // A listing that is loaded page by page, as the user scrolls.
-import { isAbort, messageOf } from '../../api.ts';
-import { Store } from '../../lib/store.ts';
-import { listPage, type ListOptions, type Query, type Row } from '../../s3.ts';
+import { isAbort, messageOf } from '../api.ts';
+import { Store } from '../lib/store.ts';
+import { listPage, type ListOptions, type Query, type Row } from '../s3.ts';
 
 export interface ListingState {
   rows: readonly Row[];

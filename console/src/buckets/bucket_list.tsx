@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
-import { messageOf } from '../../api.ts';
-import { Alert, Check, Field, Panel } from '../../components/basic.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { Grid, type Column } from '../../components/grid.tsx';
-import { Name } from '../../components/name.tsx';
-import { count, dateTime } from '../../lib/format.ts';
-import { useLoading } from '../../lib/loading.ts';
-import { navigate } from '../../router.ts';
-import { createBucket, listBuckets, type Bucket } from '../../s3.ts';
+import { messageOf } from '../api.ts';
+import { Alert, Check, Field, Panel } from '../components/basic.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Grid, type Column } from '../components/grid.tsx';
+import { Name } from '../components/name.tsx';
+import { count, dateTime } from '../lib/format.ts';
+import { useLoading } from '../lib/loading.ts';
+import { navigate } from '../router.ts';
+import { createBucket, listBuckets, type Bucket } from '../s3.ts';
 import { bucketHash } from './address.ts';
 
 const byText = (of: (bucket: Bucket) => string) => (a: Bucket, b: Bucket) => (of(a) < of(b) ? -1 : of(a) > of(b) ? 1 : 0);

@@ -1,16 +1,16 @@
 // What an object contains, from as few of its bytes as possible. Nothing of it is executed: text is text, images are raster images.
 import { useEffect, useState } from 'preact/hooks';
-import { Alert, Members } from '../../components/basic.tsx';
-import { Grid, type Column } from '../../components/grid.tsx';
-import { Name } from '../../components/name.tsx';
-import { FormatError, shapeText, type Item } from '../../lib/formats/binary.ts';
-import { readDcpMetadata, type DcpItem } from '../../lib/formats/dcp.ts';
-import { readSafetensors, type Safetensors } from '../../lib/formats/safetensors.ts';
-import { decodeText, hexDump, imageType, kindOf } from '../../lib/formats/sniff.ts';
-import type { ParquetColumn, ParquetInfo } from '../../lib/formats/parquet.ts';
-import { bytes, count } from '../../lib/format.ts';
-import { useLoading } from '../../lib/loading.ts';
-import { readRange, type Address, type ObjectHead } from '../../s3.ts';
+import { Alert, Members } from '../components/basic.tsx';
+import { Grid, type Column } from '../components/grid.tsx';
+import { Name } from '../components/name.tsx';
+import { FormatError, shapeText, type Item } from '../lib/formats/binary.ts';
+import { readDcpMetadata, type DcpItem } from '../lib/formats/dcp.ts';
+import { readSafetensors, type Safetensors } from '../lib/formats/safetensors.ts';
+import { decodeText, hexDump, imageType, kindOf } from '../lib/formats/sniff.ts';
+import type { ParquetColumn, ParquetInfo } from '../lib/formats/parquet.ts';
+import { bytes, count } from '../lib/format.ts';
+import { useLoading } from '../lib/loading.ts';
+import { readRange, type Address, type ObjectHead } from '../s3.ts';
 
 const startBytes = 64 * 1024;
 const maxImageBytes = 32 * 2 ** 20;
@@ -35,7 +35,7 @@ async function contentOf(address: Address, head: ObjectHead, signal: AbortSignal
         if (head.size > maxImageBytes) return binary(`Images above ${bytes(maxImageBytes)} are not shown.`);
         return { kind: 'image', blob: new Blob([await read(0, head.size)], { type: imageType(start) }) };
       case 'parquet':
-        return { kind: 'parquet', info: await (await import('../../lib/formats/parquet.ts')).readParquet(head.size, read) };
+        return { kind: 'parquet', info: await (await import('../lib/formats/parquet.ts')).readParquet(head.size, read) };
       case 'safetensors':
         return { kind: 'safetensors', file: await readSafetensors(read) };
       case 'dcp':

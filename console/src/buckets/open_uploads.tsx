@@ -1,11 +1,11 @@
 // Multipart uploads that were neither completed nor aborted, by any client.
-import { messageOf } from '../../api.ts';
-import { Alert, Panel, SimpleTable } from '../../components/basic.tsx';
-import { Name } from '../../components/name.tsx';
-import { notify } from '../../components/toast.tsx';
-import { dateTime } from '../../lib/format.ts';
-import { useLoading } from '../../lib/loading.ts';
-import { abortUpload, listUploads, type OpenUpload } from '../../s3.ts';
+import { messageOf } from '../api.ts';
+import { Alert, Panel, SimpleTable } from '../components/basic.tsx';
+import { Name } from '../components/name.tsx';
+import { notify } from '../components/toast.tsx';
+import { dateTime } from '../lib/format.ts';
+import { useLoading } from '../lib/loading.ts';
+import { abortUpload, listUploads, type OpenUpload } from '../s3.ts';
 
 export function OpenUploads(props: { namespace: string; bucket: string }) {
   const { namespace, bucket } = props;
