@@ -244,25 +244,6 @@ export async function getTags(address: Address): Promise<[string, string][]> {
   return set ? childrenNamed(set, 'Tag').map((tag) => [textAt(tag, 'Key'), textAt(tag, 'Value')]) : [];
 }
 
-export interface Lock {
-  legalHold: string; // '': the bucket has no Object Lock, or the object no hold.
-  retention: string;
-}
-
-export async function getLock(address: Address): Promise<Lock> {
-  const read = async (name: string) => {
-    try {
-      return await xmlOf(await send(targetOf(address, { [name]: '' })));
-    } catch (error) {
-      if (error instanceof ApiError && error.status >= 400 && error.status < 500) return null;
-      throw error;
-    }
-  };
-  const [hold, retention] = await Promise.all([read('legal-hold'), read('retention')]);
-  const mode = retention ? textAt(retention, 'Mode') : '';
-  return { legalHold: hold ? textAt(hold, 'Status') : '', retention: mode && retention ? `${mode} until ${textAt(retention, 'RetainUntilDate')}` : '' };
-}
-
 export interface Presigned {
   url: string;
   expires: string;

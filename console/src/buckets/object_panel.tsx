@@ -9,7 +9,7 @@ import { bytes, count, dateTime } from '../lib/format.ts';
 import { fileNameOf } from '../lib/keys.ts';
 import { useLoading } from '../lib/loading.ts';
 import { replaceParams } from '../router.ts';
-import { getLock, getTags, headObject, listPage, presign, targetOf, type Address, type ObjectHead, type Presigned, type Row } from '../s3.ts';
+import { getTags, headObject, listPage, presign, targetOf, type Address, type ObjectHead, type Presigned, type Row } from '../s3.ts';
 import { rangesHash } from './address.ts';
 import type { Deletion } from './deletion.tsx';
 
@@ -31,7 +31,8 @@ export async function saveObject(address: Address): Promise<void> {
 const shownElsewhere = new Set([
   'accept-ranges', 'cache-control', 'connection', 'content-disposition', 'content-length', 'content-security-policy', 'content-type',
   'cross-origin-opener-policy', 'cross-origin-resource-policy', 'date', 'etag', 'keep-alive', 'last-modified', 'referrer-policy', 'server',
-  'x-amz-id-2', 'x-amz-request-id', 'x-amz-storage-class', 'x-amz-version-id', 'x-content-type-options', 'x-frame-options',
+  'x-amz-id-2', 'x-amz-object-lock-legal-hold', 'x-amz-object-lock-mode', 'x-amz-object-lock-retain-until-date', 'x-amz-request-id',
+  'x-amz-storage-class', 'x-amz-tagging-count', 'x-amz-version-id', 'x-content-type-options', 'x-frame-options',
 ]);
 
 function Pairs(props: { title: string; pairs: readonly (readonly [string, string])[] }) {
@@ -46,10 +47,10 @@ function Pairs(props: { title: string; pairs: readonly (readonly [string, string
 
 function Details(props: { address: Address; head: ObjectHead }) {
   const { address, head } = props;
-  const dependencies = [address.namespace, address.bucket, address.key, address.version];
-  const tags = useLoading(() => getTags(address), dependencies);
-  const lock = useLoading(() => getLock(address), dependencies);
   const header = (name: string) => head.headers.find(([one]) => one === name)?.[1] ?? '';
+  const tagged = header('x-amz-tagging-count') !== '';
+  const tags = useLoading(async () => (tagged ? getTags(address) : []), [address.namespace, address.bucket, address.key, address.version, tagged]);
+  const mode = header('x-amz-object-lock-mode');
   const startingWith = (start: string) => head.headers.filter(([name]) => name.startsWith(start)).map(([name, value]) => [name.slice(start.length), value] as const);
   const checksums = startingWith('x-amz-checksum-').map(([name, value]) => [name.toUpperCase(), value] as const);
   const others = head.headers.filter(([name]) => !shownElsewhere.has(name) && !name.startsWith('x-amz-meta-') && !name.startsWith('x-amz-checksum-'));
@@ -64,15 +65,15 @@ function Details(props: { address: Address; head: ObjectHead }) {
           ['Storage class', header('x-amz-storage-class') || 'STANDARD'],
           ['ETag', header('etag')],
           ['Version', header('x-amz-version-id')],
-          ['Legal hold', lock.value?.legalHold],
-          ['Retention', lock.value?.retention],
+          ['Legal hold', header('x-amz-object-lock-legal-hold')],
+          ['Retention', mode && `${mode} until ${dateTime(header('x-amz-object-lock-retain-until-date'))}`],
         ]}
       />
       <Pairs title="Checksums" pairs={checksums} />
       <Pairs title="Metadata" pairs={startingWith('x-amz-meta-')} />
       {tags.value && <Pairs title="Tags" pairs={tags.value} />}
       <Pairs title="Other headers" pairs={others} />
-      {(tags.problem || lock.problem) && <Alert kind="warning">{tags.problem || lock.problem}</Alert>}
+      {tags.problem && <Alert kind="warning">{tags.problem}</Alert>}
     </div>
   );
 }

@@ -65,7 +65,7 @@ function columnsOf(prefix: string, versions: boolean, selection: ReadonlyMap<str
       ),
     },
     { id: 'size', title: 'Size', width: '84px', end: true, cell: (row) => (row.kind === 'object' ? bytes(row.size) : '') },
-    { id: 'modified', title: 'Last modified', width: '168px', wideOnly: true, cell: (row) => dateTime(row.modified) },
+    { id: 'modified', title: 'Last modified', width: '186px', wideOnly: true, cell: (row) => dateTime(row.modified) },
   ];
   if (versions) {
     columns.push({

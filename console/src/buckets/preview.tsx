@@ -9,6 +9,7 @@ import { readSafetensors, type Safetensors } from '../lib/formats/safetensors.ts
 import { decodeText, hexDump, imageType, kindOf } from '../lib/formats/sniff.ts';
 import type { ParquetColumn, ParquetInfo } from '../lib/formats/parquet.ts';
 import { bytes, count } from '../lib/format.ts';
+import { escapeDirections } from '../lib/keys.ts';
 import { useLoading } from '../lib/loading.ts';
 import { readRange, type Address, type ObjectHead } from '../s3.ts';
 
@@ -43,7 +44,7 @@ async function contentOf(address: Address, head: ObjectHead, signal: AbortSignal
         return { kind: 'dcp', items: readDcpMetadata(await read(0, head.size)) };
       case 'text': {
         const cut = start.length < head.size;
-        return { kind: 'text', text: decodeText(start, cut) ?? '', cut };
+        return { kind: 'text', text: escapeDirections(decodeText(start, cut) ?? ''), cut };
       }
       case 'binary':
         return binary();

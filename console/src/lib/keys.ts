@@ -52,6 +52,11 @@ export function visibleText(text: string): string {
     .join('');
 }
 
+// Long texts keep their lines; only the characters that change the direction of others are escapes.
+export function escapeDirections(text: string): string {
+  return text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, escapeOf);
+}
+
 // A name that a file system accepts, from the last segment of a key.
 export function fileNameOf(key: string): string {
   const name = key
