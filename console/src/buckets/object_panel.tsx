@@ -103,9 +103,16 @@ function Versions(props: { address: Address }) {
             </button>
           ),
         },
+        {
+          title: 'State',
+          cell: (row) => (
+            <>
+              {row.kind === 'delete marker' && <Badge tone="warning">delete marker</Badge>} {row.latest && <Badge tone="accent">latest</Badge>}
+            </>
+          ),
+        },
+        { title: 'Size', end: true, cell: (row) => (row.kind === 'object' ? bytes(row.size) : '') },
         { title: 'Last modified', cell: (row) => dateTime(row.modified) },
-        { title: 'Size', end: true, cell: (row) => (row.kind === 'object' ? bytes(row.size) : <Badge tone="warning">delete marker</Badge>) },
-        { title: '', cell: (row) => row.latest && <Badge tone="accent">latest</Badge> },
       ]}
     />
   );

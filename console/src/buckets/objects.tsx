@@ -5,7 +5,7 @@ import { Alert, Badge, Check, Panel } from '../components/basic.tsx';
 import { Grid, useDelayed, type Column } from '../components/grid.tsx';
 import { Name } from '../components/name.tsx';
 import { notify } from '../components/toast.tsx';
-import { bytes, count, dateTime, plural } from '../lib/format.ts';
+import { bytes, count, dateTime } from '../lib/format.ts';
 import { prefixesOf, visibleText } from '../lib/keys.ts';
 import { useStore } from '../lib/store.ts';
 import { navigate, replaceParams, route } from '../router.ts';
@@ -41,7 +41,7 @@ function columnsOf(prefix: string, versions: boolean, selection: ReadonlyMap<str
   const columns: Column<Row>[] = [
     {
       id: 'selected',
-      title: '',
+      title: '✓',
       width: '34px',
       cell: (row) => (
         <input
@@ -71,7 +71,7 @@ function columnsOf(prefix: string, versions: boolean, selection: ReadonlyMap<str
     columns.push({
       id: 'version',
       title: 'Version',
-      width: 'minmax(120px, 1fr)',
+      width: 'minmax(110px, 1.6fr)',
       cell: (row) => (
         <>
           {row.kind === 'delete marker' && <Badge tone="warning">delete marker</Badge>} {row.latest && <Badge tone="accent">latest</Badge>} {row.version}
@@ -116,7 +116,9 @@ function Toolbar(props: {
       <span class="toolbar-gap" />
       {props.chosen > 0 && (
         <>
-          <span class="muted">{count(props.chosen)} chosen</span>
+          <span class="muted" role="status">
+            {count(props.chosen)} chosen
+          </span>
           <button type="button" class="button" onClick={props.onDownload}>
             Download
           </button>
@@ -205,42 +207,114 @@ function useDrop(onFiles: (files: Dropped[]) => void) {
   };
 }
 
-export function Objects(props: { namespace: string; bucket: string; versioned: boolean }) {
-  const { namespace, bucket } = props;
-  const { params } = useStore(route);
-  const state = useMemo(() => stateOf(params), [params]);
-  const prefix = state.prefix ?? '';
-  const [version, setVersion] = useState(0);
-  const listing = useListing(namespace, bucket, state, version);
-  const { rows, complete, loading, problem } = useStore(listing.state);
+// The rows that the user chose, of this listing.
+function useSelection(listing: Listing) {
   const [selection, setSelection] = useState<ReadonlyMap<string, Row>>(new Map());
-  const [deletion, setDeletion] = useState<Deletion | null>(null);
-  const [search, setSearch] = useState(state.search ?? '');
-  const wanted = useDelayed(search, 250);
-
-  const refresh = () => setVersion((old) => old + 1);
   useEffect(() => setSelection(new Map()), [listing]);
-  useEffect(() => setSearch(state.search ?? ''), [prefix]);
-  useEffect(() => {
-    if (wanted === search && wanted !== (route.value.params.get('search') ?? '')) replaceParams({ search: wanted });
-  }, [wanted]);
+  const toggle = (row: Row) =>
+    setSelection((old) => {
+      const next = new Map(old);
+      if (!next.delete(idOf(row))) next.set(idOf(row), row);
+      return next;
+    });
+  return { selection, toggle };
+}
 
-  const toggle = (row: Row) => {
-    const next = new Map(selection);
-    if (!next.delete(idOf(row))) next.set(idOf(row), row);
-    setSelection(next);
+// The text of the search field. The address, and with it the listing, follows when the user stops typing.
+function useSearch(state: BucketState) {
+  const [search, setSearch] = useState(state.search ?? '');
+  const settled = useDelayed(search, 250);
+  const sent = useRef(search);
+  useEffect(() => {
+    if ((state.search ?? '') !== sent.current) setSearch(state.search ?? ''); // Changed by a link, or the Back button.
+    sent.current = state.search ?? '';
+  }, [state.prefix, state.search]);
+  useEffect(() => {
+    if (settled !== search || settled === sent.current) return;
+    sent.current = settled;
+    replaceParams({ search: settled });
+  }, [settled]);
+  return { search, setSearch };
+}
+
+function deletionOf(rows: readonly Row[], versions: boolean): Deletion {
+  return {
+    objects: rows.filter(({ kind }) => kind !== 'prefix').map(({ key, version }) => ({ key, version })),
+    prefixes: rows.filter(({ kind }) => kind === 'prefix').map(({ key }) => key),
+    versions,
   };
+}
+
+function save(namespace: string, bucket: string, rows: readonly Row[]): void {
+  const objects = rows.filter(({ kind }) => kind === 'object');
+  if (objects.length < rows.length) notify('info', 'Prefixes and delete markers are not downloaded.');
+  for (const { key, version } of objects) void saveObject({ namespace, bucket, key, version });
+}
+
+interface TableProps {
+  bucket: string;
+  state: BucketState;
+  listing: Listing;
+  selection: ReadonlyMap<string, Row>;
+  onToggle: (row: Row) => void;
+  onFiles: (files: Dropped[]) => void;
+}
+
+function ObjectTable(props: TableProps) {
+  const { bucket, state, listing, selection } = props;
+  const { rows, complete, loading } = useStore(listing.state);
+  const drop = useDrop(props.onFiles);
+  const prefix = state.prefix ?? '';
+  const versions = state.versions === '1';
+  const columns = useMemo(() => columnsOf(prefix, versions, selection, props.onToggle), [prefix, versions, selection]);
   const open = (row: Row) => {
     if (row.kind === 'prefix') navigate(bucketHash(bucket, { flat: state.flat, versions: state.versions, prefix: row.key }));
     else replaceParams({ key: row.key, version: row.version });
   };
-  const startFiles = (files: Dropped[]) => void upload(namespace, bucket, prefix, files, refresh);
-  const drop = useDrop(startFiles);
-  const chosen = [...selection.values()];
-  const objects = chosen.filter(({ kind }) => kind === 'object');
-  const columns = useMemo(() => columnsOf(prefix, state.versions === '1', selection, toggle), [prefix, state.versions, selection]);
-  const selected = state.key === undefined ? null : rows.find((row) => row.kind !== 'prefix' && row.key === state.key && row.version === state.version);
+  return (
+    <div class={`drop-zone ${drop.over ? 'over' : ''}`} onDragOver={drop.onDragOver} onDragLeave={drop.onDragLeave} onDrop={drop.onDrop}>
+      <Panel title={`Objects of ${bucket}`} flush class="fill objects-list" actions={<Status listing={listing} />}>
+        <Breadcrumbs bucket={bucket} prefix={prefix} state={state} />
+        <Grid
+          key={numberOf(listing)}
+          label={`Objects of ${bucket}`}
+          columns={columns}
+          rows={rows}
+          rowKey={idOf}
+          onOpen={open}
+          onToggle={props.onToggle}
+          onVisible={(end) => {
+            if (end + loadAhead >= rows.length) listing.more();
+          }}
+          selected={state.key === undefined ? null : `o${state.version ?? ''} ${state.key}`}
+          empty={loading || !complete ? 'Loading …' : 'No objects. Drop files here to upload them.'}
+        />
+      </Panel>
+    </div>
+  );
+}
 
+export function Objects(props: { namespace: string; bucket: string; versioned: boolean }) {
+  const { namespace, bucket, versioned } = props;
+  const { params } = useStore(route);
+  const state = useMemo(() => stateOf(params), [params]);
+  const [version, setVersion] = useState(0);
+  const refresh = () => setVersion((old) => old + 1);
+  const listing = useListing(namespace, bucket, state, version);
+  const { rows, problem } = useStore(listing.state);
+  const { selection, toggle } = useSelection(listing);
+  const { search, setSearch } = useSearch(state);
+  const [deletion, setDeletion] = useState<Deletion | null>(null);
+  const chosen = [...selection.values()];
+  const { key } = state;
+  const shown = rows.find((row) => row.kind !== 'prefix' && row.key === key && row.version === state.version);
+  const startFiles = (files: Dropped[]) => void upload(namespace, bucket, state.prefix ?? '', files, refresh);
+  const endDeletion = (changed: boolean) => {
+    setDeletion(null);
+    if (!changed) return;
+    if (deletion?.objects.some((one) => one.key === key)) replaceParams({ key: '', version: '' });
+    refresh();
+  };
   return (
     <>
       <Toolbar
@@ -249,17 +323,8 @@ export function Objects(props: { namespace: string; bucket: string; versioned: b
         chosen={chosen.length}
         onSearch={setSearch}
         onUpload={startFiles}
-        onDownload={() => {
-          if (objects.length < chosen.length) notify('info', 'Prefixes and delete markers are not downloaded.');
-          for (const { key, version: id } of objects) void saveObject({ namespace, bucket, key, version: id });
-        }}
-        onDelete={() =>
-          setDeletion({
-            objects: chosen.filter(({ kind }) => kind !== 'prefix').map(({ key, version: id }) => ({ key, version: id })),
-            prefixes: chosen.filter(({ kind }) => kind === 'prefix').map(({ key }) => key),
-            versions: state.versions === '1',
-          })
-        }
+        onDownload={() => save(namespace, bucket, chosen)}
+        onDelete={() => setDeletion(deletionOf(chosen, state.versions === '1'))}
         onRefresh={refresh}
       />
       {problem && (
@@ -268,51 +333,19 @@ export function Objects(props: { namespace: string; bucket: string; versioned: b
         </Alert>
       )}
       <UploadsPanel />
-      <div class={`objects ${state.key === undefined ? '' : 'split'}`}>
-        <div class={`drop-zone ${drop.over ? 'over' : ''}`} onDragOver={drop.onDragOver} onDragLeave={drop.onDragLeave} onDrop={drop.onDrop}>
-          <Panel title={`Objects of ${bucket}`} flush class="fill objects-list" actions={<Status listing={listing} />}>
-            <Breadcrumbs bucket={bucket} prefix={prefix} state={state} />
-            <Grid
-              key={idOfListing(listing)}
-              label={`Objects of ${bucket}`}
-              columns={columns}
-              rows={rows}
-              rowKey={idOf}
-              onOpen={open}
-              onToggle={toggle}
-              onVisible={(end) => {
-                if (end + loadAhead >= rows.length) listing.more();
-              }}
-              selected={selected ? idOf(selected) : null}
-              empty={loading || !complete ? 'Loading …' : 'No objects. Drop files here to upload them.'}
-            />
-          </Panel>
-        </div>
-        {state.key !== undefined && (
+      <div class={`objects ${key === undefined ? '' : 'split'}`}>
+        <ObjectTable bucket={bucket} state={state} listing={listing} selection={selection} onToggle={toggle} onFiles={startFiles} />
+        {key !== undefined && (
           <ObjectPanel
-            key={`${state.key} ${state.version ?? ''}`}
-            address={{ namespace, bucket, key: state.key, version: state.version }}
-            deleteMarker={selected?.kind === 'delete marker'}
+            key={`${key} ${state.version ?? ''}`}
+            address={{ namespace, bucket, key, version: state.version }}
+            deleteMarker={shown?.kind === 'delete marker'}
             onClose={() => replaceParams({ key: '', version: '' })}
             onDelete={setDeletion}
           />
         )}
       </div>
-      {deletion && (
-        <DeletionDialog
-          namespace={namespace}
-          bucket={bucket}
-          deletion={deletion}
-          versioned={props.versioned}
-          onClose={(changed) => {
-            setDeletion(null);
-            if (!changed) return;
-            if (state.key !== undefined && deletion.objects.some(({ key }) => key === state.key)) replaceParams({ key: '', version: '' });
-            refresh();
-          }}
-        />
-      )}
-      {chosen.length > 0 && <p class="visually-hidden" role="status">{plural(chosen.length, 'row', 'rows')} chosen</p>}
+      {deletion && <DeletionDialog namespace={namespace} bucket={bucket} deletion={deletion} versioned={versioned} onClose={endDeletion} />}
     </>
   );
 }
@@ -320,7 +353,7 @@ export function Objects(props: { namespace: string; bucket: string; versioned: b
 // A number for each listing, so that its table starts at the top.
 const numbers = new WeakMap<Listing, number>();
 let lastNumber = 0;
-function idOfListing(listing: Listing): number {
+function numberOf(listing: Listing): number {
   if (!numbers.has(listing)) numbers.set(listing, ++lastNumber);
   return numbers.get(listing)!;
 }
