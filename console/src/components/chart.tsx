@@ -151,8 +151,8 @@ export function ChartPanel(props: ChartProps) {
     <Panel
       title={props.title}
       actions={
-        <button type="button" class="button small plain" aria-pressed={table} onClick={() => setTable(!table)}>
-          Table<span class="visually-hidden">: {props.title}</span>
+        <button type="button" class="button small plain" aria-pressed={table} aria-label={`Table: ${props.title}`} onClick={() => setTable(!table)}>
+          Table
         </button>
       }
     >
