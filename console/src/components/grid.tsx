@@ -1,6 +1,7 @@
 // A table with virtual scrolling: only the rows in view are elements. It has a height of its own and scrolls inside.
 //
-// Keyboard: the table is one stop of Tab. Arrows, Page Up, Page Down, Home and End move the active row; Enter opens it.
+// Keyboard: the table is one stop of Tab. Arrows, Page Up, Page Down, Home and End move the active row; Enter opens it, and
+// Space chooses it.
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
@@ -21,6 +22,8 @@ export interface GridProps<Row> {
   rowKey: (row: Row) => string | number;
   onOpen?: (row: Row) => void;
   onMove?: (row: Row) => void; // The active row changed by a key.
+  onToggle?: (row: Row) => void; // The space bar, for rows that can be chosen.
+  onVisible?: (end: number) => void; // Rows up to `end` are shown, to load those that follow.
   selected?: string | number | null;
   empty?: ComponentChildren;
   height?: string; // CSS; otherwise it fills its container.
@@ -60,6 +63,8 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
   const first = Math.max(0, Math.floor(view.top / rowHeight) - spare);
   const end = Math.min(rows.length, Math.ceil((view.top + view.height) / rowHeight) + spare);
 
+  useEffect(() => props.onVisible?.(end), [end, rows]);
+
   const move = (to: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, to));
     setActive(next);
@@ -82,6 +87,7 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
     };
     const target = targets[event.key];
     if (target !== undefined) move(target);
+    else if (event.key === ' ' && active >= 0 && props.onToggle) props.onToggle(rows[active]!);
     else if ((event.key === 'Enter' || event.key === ' ') && active >= 0 && props.onOpen) props.onOpen(rows[active]!);
     else return;
     event.preventDefault();

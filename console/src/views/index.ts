@@ -10,4 +10,6 @@ export interface View {
 export const views: readonly View[] = [
   { name: 'overview', title: 'Overview', load: () => import('./overview.tsx') },
   { name: 'requests', title: 'Requests', load: () => import('./requests.tsx') },
+  { name: 'buckets', title: 'Buckets', load: () => import('./buckets.tsx') },
+  { name: 'ranges', title: 'Ranges', load: () => import('./ranges.tsx') },
 ];

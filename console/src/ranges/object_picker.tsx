@@ -1,0 +1,105 @@
+// Chooses the object whose reads are shown: one that the journal knows, or another one.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Alert, Field, Panel } from '../components/basic.tsx';
+import { Grid, type Column } from '../components/grid.tsx';
+import { Name } from '../components/name.tsx';
+import { bytes, count, plural } from '../lib/format.ts';
+import { useLoading } from '../lib/loading.ts';
+import { formatRoute } from '../lib/route.ts';
+import { useStore } from '../lib/store.ts';
+import { live } from '../live.ts';
+import { navigate } from '../router.ts';
+import { ask } from './use_reads.ts';
+
+interface Used {
+  bucket: string;
+  key: string;
+  reads: number;
+  writes: number;
+  bytes_out: number;
+  bytes_in: number;
+  errors: number;
+}
+
+interface Answer {
+  objects: Used[];
+  objects_dropped: number;
+}
+
+const columns: Column<Used>[] = [
+  {
+    id: 'object',
+    title: 'Object',
+    width: 'minmax(150px, 1fr)',
+    cell: ({ bucket, key }) => (
+      <>
+        {bucket}/<Name text={key} />
+      </>
+    ),
+    compare: (a, b) => (`${a.bucket}/${a.key}` < `${b.bucket}/${b.key}` ? -1 : 1),
+  },
+  { id: 'reads', title: 'Reads', width: '80px', end: true, cell: ({ reads }) => count(reads), compare: (a, b) => a.reads - b.reads },
+  { id: 'read', title: 'Bytes read', width: '100px', end: true, cell: (one) => bytes(one.bytes_out), compare: (a, b) => a.bytes_out - b.bytes_out },
+  { id: 'writes', title: 'Writes', width: '80px', end: true, wideOnly: true, cell: ({ writes }) => count(writes), compare: (a, b) => a.writes - b.writes },
+  { id: 'errors', title: 'Errors', width: '80px', end: true, wideOnly: true, cell: ({ errors }) => count(errors), compare: (a, b) => a.errors - b.errors },
+];
+
+const open = (bucket: string, key: string) => navigate(formatRoute('ranges', [bucket, key]));
+
+function OtherObject() {
+  const [bucket, setBucket] = useState('');
+  const [key, setKey] = useState('');
+  return (
+    <form
+      class="toolbar other-object"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (bucket && key) open(bucket, key);
+      }}
+    >
+      <Field label="Bucket">
+        {(attributes) => <input {...attributes} spellcheck={false} autocomplete="off" value={bucket} onInput={(event) => setBucket(event.currentTarget.value)} />}
+      </Field>
+      <Field label="Key">
+        {(attributes) => <input {...attributes} spellcheck={false} autocomplete="off" value={key} onInput={(event) => setKey(event.currentTarget.value)} />}
+      </Field>
+      <button type="submit" class="button" disabled={!bucket || !key}>
+        Show its reads
+      </button>
+    </form>
+  );
+}
+
+export function ObjectPicker(props: { namespace: string }) {
+  const last = useStore(live).latest?.namespace.journal?.last ?? 0;
+  const loading = useLoading((signal) => ask<Answer>(props.namespace, { question: 'objects' }, signal), [props.namespace]);
+  const { value, problem, busy, reload } = loading;
+  const shown = useRef(last);
+  useEffect(() => {
+    if (busy || shown.current === last) return;
+    shown.current = last;
+    reload();
+  }, [last, busy]);
+  return (
+    <>
+      <div class="view-head">
+        <h1>Ranges</h1>
+      </div>
+      <p class="muted">The bytes of an object that clients read, by connection, address, access key or user agent.</p>
+      <OtherObject />
+      {problem && <Alert kind="error">{problem}</Alert>}
+      <Panel title="Objects in the journal" flush class="picker">
+        <Grid
+          label="Objects in the journal"
+          columns={columns}
+          rows={value?.objects ?? []}
+          rowKey={({ bucket, key }) => `${bucket}/${key}`}
+          sort={{ column: 'reads', descending: true }}
+          onOpen={({ bucket, key }) => open(bucket, key)}
+          empty={busy ? 'Loading …' : 'The journal has no request that names an object.'}
+        />
+      </Panel>
+      {value && value.objects_dropped > 0 && <p class="muted">{plural(value.objects_dropped, 'object', 'objects')} with fewer requests are not shown.</p>}
+    </>
+  );
+}
