@@ -69,10 +69,23 @@ class Auth final : public s3::Filter {
   }
 
  private:
+  // The verdict about a signature that was found. A namespace that cannot be opened is no fault of
+  // the signature.
+  void SetVerdict(s3::Exchange& exchange, const Error* refusal) const {
+    if (exchange.signature.version == SignatureVersion::kNone) return;
+    if (refusal == nullptr) {
+      if (options_.mode == Mode::kVerify) exchange.signature.verdict = SignatureVerdict::kValid;
+    } else if (refusal->kind != ErrorKind::kUnavailable) {
+      exchange.signature.verdict = SignatureVerdict::kInvalid;
+    }
+  }
+
   Result<void> Admit(s3::Exchange& exchange) {
-    PENSTOCK_ASSIGN(Admission admission, options_.mode == Mode::kOff
-                                             ? AdmitUnchecked(exchange, options_, directory_)
-                                             : verifier_.Verify(exchange));
+    auto verified = options_.mode == Mode::kOff ? AdmitUnchecked(exchange, options_, directory_)
+                                                : verifier_.Verify(exchange);
+    SetVerdict(exchange, verified.ok() ? nullptr : &verified.error());
+    if (!verified.ok()) return std::move(verified).error();
+    Admission& admission = *verified;
     exchange.identity = std::move(admission.identity);
     if (exchange.Find<QueryRequest>() != nullptr) return Ok();  // its body has been read
     if (exchange.operation == "CreateSession") {
@@ -94,7 +107,9 @@ class Auth final : public s3::Filter {
     PENSTOCK_ASSIGN(std::unique_ptr<s3::FormReader> form,
                     s3::FormReader::Open(exchange.request, *exchange.body));
     if (options_.mode != Mode::kOff) {
-      PENSTOCK_ASSIGN(exchange.identity, verifier_.VerifyForm(exchange, form->form(), mechanism));
+      auto sender = verifier_.VerifyForm(exchange, form->form(), mechanism);
+      SetVerdict(exchange, sender.ok() ? nullptr : &sender.error());
+      PENSTOCK_ASSIGN(exchange.identity, std::move(sender));
     }
     exchange.form = &form->form();
     exchange.Wrap(std::move(form));

@@ -86,6 +86,42 @@ TEST_F(AuthTest, ChecksATokenInAPresignedQueryInEitherSpelling) {
   }
 }
 
+TEST_F(AuthTest, ReportsTheSignatureAndTheVerdict) {
+  const auto signature = [&](TestRequest request) {
+    Handle(std::move(request));
+    return std::pair(test_->exchange.signature.version, test_->exchange.signature.verdict);
+  };
+  using Version = SignatureVersion;
+  using Verdict = SignatureVerdict;
+  TestRequest forged = ExampleGet();
+  forged.Header("Authorization")->back() = 'x';
+  const TestRequest unsigned_request{
+      .method = "GET", .target = "/b/k", .headers = {{"Host", "localhost"}}, .body = {}};
+  EXPECT_EQ(signature(ExampleGet()), std::pair(Version::kV4, Verdict::kValid));
+  EXPECT_EQ(signature(forged), std::pair(Version::kV4, Verdict::kInvalid));
+  EXPECT_EQ(signature(Presign("GET", "/bucket/key", "")),
+            std::pair(Version::kV4Query, Verdict::kValid));
+  EXPECT_EQ(signature(unsigned_request), std::pair(Version::kNone, Verdict::kUnverified));
+  directory_.user.active = false;
+  EXPECT_EQ(signature(ExampleGet()), std::pair(Version::kV4, Verdict::kInvalid));
+  directory_.user.active = true;
+  directory_.space = nullptr;
+  EXPECT_EQ(signature(ExampleGet()), std::pair(Version::kV4, Verdict::kUnverified))
+      << "the namespace cannot be opened";
+}
+
+TEST_F(AuthTest, UncheckedSignaturesAreUnverified) {
+  for (const Mode mode : {Mode::kParse, Mode::kOff}) {
+    options_.mode = mode;
+    Handle(ExampleGet());
+    EXPECT_EQ(test_->exchange.signature.version, SignatureVersion::kV4);
+    EXPECT_EQ(test_->exchange.signature.verdict, SignatureVerdict::kUnverified);
+    Handle(Presign("GET", "/bucket/key", ""));
+    EXPECT_EQ(test_->exchange.signature.version, SignatureVersion::kV4Query);
+    EXPECT_EQ(test_->exchange.signature.verdict, SignatureVerdict::kUnverified);
+  }
+}
+
 TEST_F(AuthTest, SignatureParametersAreCaseSensitive) {
   TestRequest request = Presign("GET", "/bucket/key", "");
   for (const char* name :

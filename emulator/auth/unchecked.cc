@@ -42,9 +42,18 @@ bool InQuery(const s3::Target& target) {
   return false;
 }
 
-std::string ClaimedRegion(const s3::Exchange& exchange, bool in_query, const AuthOptions& options) {
+SignatureVersion ClaimedVersion(std::optional<std::string_view> authorization, bool in_query,
+                                const s3::Target& target) {
+  if (authorization)
+    return IsVersionFour(*authorization) ? SignatureVersion::kV4 : SignatureVersion::kV2;
+  if (!in_query) return SignatureVersion::kNone;
+  return target.Has("AWSAccessKeyId") ? SignatureVersion::kV2Query : SignatureVersion::kV4Query;
+}
+
+std::string ClaimedRegion(const s3::Exchange& exchange,
+                          std::optional<std::string_view> authorization, bool in_query,
+                          const AuthOptions& options) {
   std::string_view region;
-  const auto authorization = exchange.request.Find("authorization");
   if (authorization && IsVersionFour(*authorization)) {
     region = HeaderRegion(*authorization);
   } else if (const auto credential =
@@ -72,7 +81,9 @@ Result<Admission> AdmitUnchecked(s3::Exchange& exchange, const AuthOptions& opti
                                  const Directory& directory) {
   exchange.space = directory.NamespaceOf(nullptr);
   const bool in_query = InQuery(exchange.target);
-  exchange.signing_region = ClaimedRegion(exchange, in_query, options);
+  const auto authorization = exchange.request.Find("authorization");
+  exchange.signing_region = ClaimedRegion(exchange, authorization, in_query, options);
+  exchange.signature.version = ClaimedVersion(authorization, in_query, exchange.target);
 
   Admission admission;
   admission.identity = directory.DefaultIdentity();

@@ -132,6 +132,17 @@ Result<void> CheckCoverage(const s3::RequestHead& head, const Claim& claim) {
   return error;
 }
 
+SignatureVersion VersionOf(Mechanism mechanism) {
+  switch (mechanism) {
+    case Mechanism::kAnonymous: return SignatureVersion::kNone;
+    case Mechanism::kHeader: return SignatureVersion::kV4;
+    case Mechanism::kQuery: return SignatureVersion::kV4Query;
+    case Mechanism::kVersionTwoHeader: return SignatureVersion::kV2;
+    case Mechanism::kVersionTwoQuery: return SignatureVersion::kV2Query;
+  }
+  return SignatureVersion::kNone;
+}
+
 bool IsSignedStreaming(PayloadKind kind) {
   return kind == PayloadKind::kStreamingSigned || kind == PayloadKind::kStreamingSignedTrailer;
 }
@@ -208,6 +219,7 @@ Result<Admission> Verifier::Verify(s3::Exchange& exchange) {
   // method.
   if (exchange.request.method == "OPTIONS") return AdmitUnsigned(exchange);
   PENSTOCK_ASSIGN(const Mechanism mechanism, FindMechanism(exchange.request, exchange.target));
+  exchange.signature.version = VersionOf(mechanism);
   // A form has its signature in its fields, which VerifyForm checks.
   if (mechanism == Mechanism::kAnonymous &&
       (exchange.operation == "PostObject" || exchange.Find<QueryRequest>() != nullptr))
@@ -366,6 +378,8 @@ Result<s3::Identity> Verifier::VerifyForm(s3::Exchange& exchange, const s3::Form
         "Only one auth mechanism allowed; a form with a signature is sent without another one",
         "Authorization");
   }
+  exchange.signature.version =
+      claim->version_two ? SignatureVersion::kV2Form : SignatureVersion::kV4Form;
   const std::shared_ptr<const User> user = FindUserOnce(directory_, exchange, claim->access_key_id);
   if (user) PENSTOCK_TRY(SetNamespace(exchange, directory_, *user));
   std::string region = s3::ExpectedSigningRegion(exchange, claim->region, options_.region);

@@ -37,15 +37,15 @@ class Verifier {
   // Both arguments must outlive this object.
   Verifier(const AuthOptions& options, const Directory& directory);
 
-  // Reads request and target. Sets exchange.space and signing_region, and re-reads the target's
-  // query if the signature requires another meaning of '+'; changes nothing else. Checks in the
-  // order of Amazon S3: syntax, date, scope, skew, key, token, payload claim, signed headers,
-  // signature. The last two only under kVerify.
+  // Reads request and target. Sets exchange.space, signing_region and signature.version, and
+  // re-reads the target's query if the signature requires another meaning of '+'; changes nothing
+  // else. Checks in the order of Amazon S3: syntax, date, scope, skew, key, token, payload claim,
+  // signed headers, signature. The last two only under kVerify.
   Result<Admission> Verify(s3::Exchange& exchange);
 
   // A form has its signature in its fields, which are read after Verify has admitted the request
-  // with mechanism `admitted`. Sets exchange.space and signing_region. Returns the identity of the
-  // sender. Returns AccessDenied if the form is unsigned.
+  // with mechanism `admitted`. Sets exchange.space, signing_region and signature.version. Returns
+  // the identity of the sender. Returns AccessDenied if the form is unsigned.
   Result<s3::Identity> VerifyForm(s3::Exchange& exchange, const s3::Form& form, Mechanism admitted);
 
  private:

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
 #include "base/dates.h"
 #include "emulator/journal/document.h"
 
@@ -38,6 +39,10 @@ void AddNamed(Json& list, std::string_view name, std::string_view value) {
   list.back()["value"] = value;
 }
 
+void AddHeaders(Json& list, std::string_view lines) {
+  for (const auto& [name, value] : JournalHeaders(lines)) AddNamed(list, name, value);
+}
+
 void AddQuery(Json& list, std::string_view target) {
   const std::size_t question = target.find('?');
   if (question == std::string_view::npos) return;
@@ -57,10 +62,22 @@ void AddHarRequest(Json& request, const JournalEntryView& entry, std::string_vie
   request["httpVersion"] = "HTTP/1.1";
   request["cookies"] = Json::array();
   Json& headers = request["headers"] = Json::array();
-  if (!entry.user_agent.empty()) AddNamed(headers, "User-Agent", entry.user_agent);
+  if (!entry.request_headers.empty()) {
+    AddHeaders(headers, entry.request_headers);
+  } else if (!entry.user_agent.empty()) {
+    AddNamed(headers, "User-Agent", entry.user_agent);
+  }
   AddQuery(request["queryString"] = Json::array(), entry.target);
   request["headersSize"] = -1;
   request["bodySize"] = entry.bytes_in;
+}
+
+// Returns the value of the first header with that name, in lower case.
+std::string_view HeaderIn(std::string_view lines, std::string_view lower_name) {
+  for (const auto& [name, value] : JournalHeaders(lines)) {
+    if (EqualsIgnoreCase(name, lower_name)) return value;
+  }
+  return {};
 }
 
 void AddHarResponse(Json& response, const JournalEntryView& entry) {
@@ -69,13 +86,64 @@ void AddHarResponse(Json& response, const JournalEntryView& entry) {
   response["httpVersion"] = "HTTP/1.1";
   response["cookies"] = Json::array();
   Json& headers = response["headers"] = Json::array();
-  if (!entry.request_id.empty()) AddNamed(headers, "x-amz-request-id", entry.request_id);
+  if (!entry.response_headers.empty()) {
+    AddHeaders(headers, entry.response_headers);
+  } else if (!entry.request_id.empty()) {
+    AddNamed(headers, "x-amz-request-id", entry.request_id);
+  }
   Json& content = response["content"] = EmptyObject(2);
   content["size"] = entry.bytes_out;
-  content["mimeType"] = "";
+  content["mimeType"] = HeaderIn(entry.response_headers, "content-type");
   response["redirectURL"] = "";
   response["headersSize"] = -1;
   response["bodySize"] = entry.bytes_out;
+}
+
+// [name, value] for each line.
+void AddPairs(Json& list, std::string_view lines) {
+  for (const auto& [name, value] : JournalHeaders(lines)) {
+    list.push_back(Json::array());
+    list.back().push_back(name);
+    list.back().push_back(value);
+  }
+}
+
+void AddCapturedHeaders(Json& json, const JournalEntryView& entry) {
+  if (!entry.request_headers.empty())
+    AddPairs(json["request_headers"] = Json::array(), entry.request_headers);
+  if (!entry.response_headers.empty())
+    AddPairs(json["response_headers"] = Json::array(), entry.response_headers);
+  if (entry.headers_left_out > 0) json["headers_left_out"] = entry.headers_left_out;
+}
+
+std::string_view NameOf(SignatureVersion version) {
+  switch (version) {
+    case SignatureVersion::kNone: return "";
+    case SignatureVersion::kV4: return "v4";
+    case SignatureVersion::kV4Query: return "v4-query";
+    case SignatureVersion::kV4Chunked: return "v4-chunked";
+    case SignatureVersion::kV4Form: return "v4-form";
+    case SignatureVersion::kV2: return "v2";
+    case SignatureVersion::kV2Query: return "v2-query";
+    case SignatureVersion::kV2Form: return "v2-form";
+  }
+  return "";
+}
+
+std::string_view NameOf(SignatureVerdict verdict) {
+  switch (verdict) {
+    case SignatureVerdict::kUnverified: return "unverified";
+    case SignatureVerdict::kValid: return "valid";
+    case SignatureVerdict::kInvalid: return "invalid";
+  }
+  return "";
+}
+
+void AddSignature(Json& json, RequestSignature signature) {
+  if (signature.version == SignatureVersion::kNone) return;
+  Json& member = json["signature"] = EmptyObject(2);
+  member["version"] = NameOf(signature.version);
+  member["verdict"] = NameOf(signature.verdict);
 }
 
 }  // namespace
@@ -101,7 +169,7 @@ JsonTree HarEntry(const JournalEntryView& entry, std::string_view base_url) {
 }
 
 JsonTree EntryJson(const JournalEntryView& entry) {
-  JsonTree tree(EmptyObject(28));
+  JsonTree tree(EmptyObject(32));
   Json& json = tree.root();
   json["number"] = entry.number;
   json["received"] = FormatIso8601(entry.received);
@@ -137,6 +205,8 @@ JsonTree EntryJson(const JournalEntryView& entry) {
   add("faults", entry.faults);
   add("checksums", entry.checksums);
   add("payload", entry.payload);
+  AddSignature(json, entry.signature);
+  AddCapturedHeaders(json, entry);
   // A long text is cut in the journal. Then the decisions are missing.
   if (entry.authorization.empty()) return tree;
   if (auto decisions = ParseJsonTree(entry.authorization); decisions.ok())

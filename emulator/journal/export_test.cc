@@ -48,6 +48,45 @@ TEST(ExportTest, WritesDecisions) {
   EXPECT_FALSE(EntryJson(entry).root().contains("decisions"));
 }
 
+TEST(ExportTest, WritesSignatures) {
+  Entry entry = One();
+  EXPECT_FALSE(EntryJson(entry).root().contains("signature"));
+  entry.signature = {SignatureVersion::kV4Query, SignatureVerdict::kInvalid};
+  EXPECT_EQ(EntryJson(entry).root()["signature"],
+            nlohmann::json::parse(R"({"version": "v4-query", "verdict": "invalid"})"));
+  entry.signature = {SignatureVersion::kV2, SignatureVerdict::kUnverified};
+  EXPECT_EQ(EntryJson(entry).root()["signature"]["verdict"], "unverified");
+}
+
+TEST(ExportTest, WritesCapturedHeadersInOrder) {
+  Entry entry = One();
+  EXPECT_FALSE(EntryJson(entry).root().contains("request_headers"));
+  entry.request_headers = "Host: h\nA: 1\nA: 2\n";
+  entry.response_headers = "Content-Type: text/plain\n";
+  entry.headers_left_out = 1;
+  const JsonTree tree = EntryJson(entry);
+  EXPECT_EQ(tree.root()["request_headers"],
+            nlohmann::json::parse(R"([["Host", "h"], ["A", "1"], ["A", "2"]])"));
+  EXPECT_EQ(tree.root()["response_headers"],
+            nlohmann::json::parse(R"([["Content-Type", "text/plain"]])"));
+  EXPECT_EQ(tree.root()["headers_left_out"], 1);
+}
+
+TEST(ExportTest, HarHasCapturedHeaders) {
+  Entry entry = One();
+  EXPECT_EQ(HarEntry(entry, "").root()["request"]["headers"],
+            nlohmann::json::parse(R"([{"name": "User-Agent", "value": "ua"}])"));
+  entry.request_headers = "Host: h\nUser-Agent: ua\n";
+  entry.response_headers = "content-type: text/plain\n";
+  const JsonTree tree = HarEntry(entry, "");
+  EXPECT_EQ(tree.root()["request"]["headers"],
+            nlohmann::json::parse(
+                R"([{"name": "Host", "value": "h"}, {"name": "User-Agent", "value": "ua"}])"));
+  EXPECT_EQ(tree.root()["response"]["headers"],
+            nlohmann::json::parse(R"([{"name": "content-type", "value": "text/plain"}])"));
+  EXPECT_EQ(tree.root()["response"]["content"]["mimeType"], "text/plain");
+}
+
 TEST(ExportTest, WritesEntriesAsLinesInOrder) {
   Journal journal(1 << 20);
   journal.Append(One());

@@ -44,9 +44,55 @@ struct Head {
   bool has_range = false;
   bool tls = false;
   Ending ending = Ending::kAnswered;
+  std::uint8_t signature = 0;                       // Version and verdict (Packed).
   std::array<std::uint16_t, kTexts + 1> lengths{};  // The last is that of the payload.
+  std::uint16_t header_bytes = 0;                   // Of the captured headers (HeaderBlock).
 };
 static_assert(std::is_trivially_copyable_v<Head>);
+static_assert(sizeof(Head) == 120);
+
+std::uint8_t Packed(RequestSignature signature) {
+  return static_cast<std::uint8_t>(static_cast<unsigned>(signature.version) << 4 |
+                                   static_cast<unsigned>(signature.verdict));
+}
+
+RequestSignature Unpacked(std::uint8_t packed, std::string_view payload) {
+  RequestSignature signature{.version = static_cast<SignatureVersion>(packed >> 4),
+                             .verdict = static_cast<SignatureVerdict>(packed & 0xF)};
+  if (signature.version == SignatureVersion::kV4 && payload.starts_with("STREAMING-AWS4-"))
+    signature.version = SignatureVersion::kV4Chunked;
+  return signature;
+}
+
+// Precedes the texts of captured headers: those of the request, then those of the response.
+struct HeaderBlock {
+  std::uint16_t request_bytes = 0;
+  std::uint16_t left_out = 0;
+};
+
+// Returns the captured headers as stored; empty: there are none, or they are too long.
+std::string HeadersOf(const Entry& entry) {
+  const std::size_t bytes = entry.request_headers.size() + entry.response_headers.size();
+  if (bytes == 0 || bytes > Journal::kMostHeaderBytes) return {};
+  const HeaderBlock block{.request_bytes = static_cast<std::uint16_t>(entry.request_headers.size()),
+                          .left_out = static_cast<std::uint16_t>(
+                              std::min<std::uint32_t>(entry.headers_left_out, UINT16_MAX))};
+  std::string stored(reinterpret_cast<const char*>(&block), sizeof(block));
+  stored += entry.request_headers;
+  stored += entry.response_headers;
+  return stored;
+}
+
+void ReadHeaders(std::string_view stored, Entry& entry) {
+  HeaderBlock block;
+  if (!stored.empty()) {
+    std::memcpy(&block, stored.data(), sizeof(block));
+    stored.remove_prefix(sizeof(block));
+  }
+  entry.request_headers = stored.substr(0, block.request_bytes);
+  entry.response_headers = stored.substr(block.request_bytes);
+  entry.headers_left_out = block.left_out;
+}
 
 std::string_view Cut(std::string_view text, std::size_t most) { return text.substr(0, most); }
 
@@ -68,7 +114,7 @@ std::array<std::string_view, kTexts + 1> StoredTexts(const Entry& entry) {
 }
 
 Head HeadOf(const Entry& entry, const std::array<std::string_view, kTexts + 1>& texts,
-            std::size_t room) {
+            std::string_view headers, std::size_t room) {
   Head head{.attempt = entry.attempt,
             .received = entry.received.time_since_epoch().count(),
             .began = entry.began.count(),
@@ -81,8 +127,10 @@ Head HeadOf(const Entry& entry, const std::array<std::string_view, kTexts + 1>& 
             .status = entry.status,
             .has_range = entry.range.has_value(),
             .tls = entry.tls,
-            .ending = entry.ending};
-  std::size_t bytes = sizeof(Head) + std::min(room, kLongText);
+            .ending = entry.ending,
+            .signature = Packed(entry.signature),
+            .header_bytes = static_cast<std::uint16_t>(headers.size())};
+  std::size_t bytes = sizeof(Head) + std::min(room, kLongText) + headers.size();
   for (std::size_t i = 0; i < texts.size(); ++i) {
     head.lengths[i] = static_cast<std::uint16_t>(texts[i].size());
     bytes += texts[i].size();
@@ -91,13 +139,15 @@ Head HeadOf(const Entry& entry, const std::array<std::string_view, kTexts + 1>& 
   return head;
 }
 
-void Pack(std::byte* at, const Head& head, const std::array<std::string_view, kTexts + 1>& texts) {
+void Pack(std::byte* at, const Head& head, const std::array<std::string_view, kTexts + 1>& texts,
+          std::string_view headers) {
   std::memcpy(at, &head, sizeof(head));
   at += sizeof(head);
   for (const std::string_view text : texts) {
     if (!text.empty()) std::memcpy(at, text.data(), text.size());
     at += text.size();
   }
+  if (!headers.empty()) std::memcpy(at, headers.data(), headers.size());
 }
 
 // Reads the entry at `at`. Returns its length.
@@ -125,6 +175,8 @@ std::size_t Unpack(const std::byte* at, Entry& entry) {
   const auto members = Texts();
   for (std::size_t i = 0; i < kTexts; ++i) entry.*members[i] = next(head.lengths[i]);
   entry.payload = next(head.lengths[kTexts]);
+  entry.signature = Unpacked(head.signature, entry.payload);
+  ReadHeaders(next(head.header_bytes), entry);
   return head.bytes;
 }
 
@@ -229,7 +281,8 @@ void Journal::BeginBlock() {
 
 std::uint64_t Journal::Append(const Entry& entry, std::uint64_t mark, std::size_t room) {
   const auto texts = StoredTexts(entry);
-  const Head head = HeadOf(entry, texts, room);
+  const std::string headers = HeadersOf(entry);
+  const Head head = HeadOf(entry, texts, headers, room);
   const MutexLock lock(mutex_);
   if (mark > 0) leaving_[mark - 1].fetch_sub(1);
   if (entry.began < cleared_) {
@@ -238,7 +291,7 @@ std::uint64_t Journal::Append(const Entry& entry, std::uint64_t mark, std::size_
   }
   if (blocks_.empty() || blocks_.back()->used + head.bytes > kBlockBytes) BeginBlock();
   Block& block = *blocks_.back();
-  Pack(block.bytes.get() + block.used, head, texts);
+  Pack(block.bytes.get() + block.used, head, texts, headers);
   block.used += head.bytes;
   next_.store(block.bytes.get() + std::min(block.used, kBlockBytes - kLinesAhead * kCacheLine),
               std::memory_order_relaxed);
@@ -270,16 +323,17 @@ void Journal::Amend(std::uint64_t number, const Entry& entry) {
     bytes = Unpack(at, before);
   }
   const std::string old_faults(before.faults);
-  Head head = HeadOf(entry, texts, 0);
+  const std::string headers = HeadersOf(before);
+  Head head = HeadOf(entry, texts, headers, 0);
   if (head.bytes > bytes) {
     Entry shorter = entry;
     shorter.faults = old_faults;
     texts = StoredTexts(shorter);
-    head = HeadOf(shorter, texts, 0);
+    head = HeadOf(shorter, texts, headers, 0);
   }
   if (head.bytes > bytes) return;
   head.bytes = static_cast<std::uint32_t>(bytes);
-  Pack(at, head, texts);
+  Pack(at, head, texts, headers);
   block = amended;
 }
 

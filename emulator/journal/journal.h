@@ -55,9 +55,12 @@ using Reading = JournalReading;
 class Journal {
  public:
   static constexpr std::size_t kBlockBytes = 64 << 10;
+  // Of the headers of the request and the response, as lines. Longer ones are not stored.
+  static constexpr std::size_t kMostHeaderBytes = 8 << 10;
 
   // Keeps at most `bytes` of entries, rounded up to whole blocks, at least two, plus one spare
   // block. An entry keeps at most 8 KiB of text: in longer entries each text is cut to 1 KiB.
+  // Captured headers come in addition (kMostHeaderBytes).
   // `opened`: the start of the monotonic times of entries.
   explicit Journal(std::size_t bytes, MonotonicTime opened = {});
 
@@ -71,8 +74,18 @@ class Journal {
   // of text by which Amend may extend the entry.
   std::uint64_t Append(const Entry& entry, std::uint64_t mark = 0, std::size_t room = 0);
   // Replaces entry `number`, visible from the next Reading on. Does nothing if the entry was
-  // dropped. Copies a block. If the fired rules do not fit, the entry keeps the old list.
+  // dropped. Copies a block. If the fired rules do not fit, the entry keeps the old list. It always
+  // keeps its headers.
   void Amend(std::uint64_t number, const Entry& entry);
+  // Requests that end before `until` have their headers in their entries. The initial value is the
+  // earliest time: none has.
+  void CaptureUntil(MonotonicTime until) {
+    capture_until_.store(until.time_since_epoch().count(), std::memory_order_relaxed);
+  }
+  MonotonicTime capture_until() const {
+    return MonotonicTime(MonotonicTime::duration(capture_until_.load(std::memory_order_relaxed)));
+  }
+  bool Captures(MonotonicTime ended) const { return ended < capture_until(); }
   // Waits until all responses that are being sent now have entries, so that a client that has
   // received its response finds it here. Waits at most until `until`, because slow responses may
   // take long; returns false then.
@@ -116,6 +129,7 @@ class Journal {
   std::array<std::atomic<std::uint64_t>, 2> leaving_{};
   // Approximate address of the next entry, for prefetching only; never read.
   std::atomic<const std::byte*> next_{nullptr};
+  std::atomic<MonotonicTime::rep> capture_until_{MonotonicTime::min().time_since_epoch().count()};
 };
 
 }  // namespace penstock::emulator::journal

@@ -207,6 +207,72 @@ TEST(JournalTest, AmendWithoutRoomKeepsTheOldFaults) {
   EXPECT_EQ(entries.at(0).faults, "");
 }
 
+TEST(JournalTest, StoresSignatures) {
+  Journal journal(1 << 20);
+  Entry entry = Full();
+  entry.signature = {SignatureVersion::kV2Form, SignatureVerdict::kInvalid};
+  journal.Append(entry);
+  entry.signature = {SignatureVersion::kV4, SignatureVerdict::kValid};
+  entry.payload = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
+  journal.Append(entry);
+  journal.Append(Full());
+  const std::vector<JournalEntry> entries = journal.Read().Entries();
+  EXPECT_EQ(entries.at(0).signature.version, SignatureVersion::kV2Form);
+  EXPECT_EQ(entries.at(0).signature.verdict, SignatureVerdict::kInvalid);
+  EXPECT_EQ(entries.at(1).signature.version, SignatureVersion::kV4Chunked);
+  EXPECT_EQ(entries.at(1).signature.verdict, SignatureVerdict::kValid);
+  EXPECT_EQ(entries.at(2).signature.version, SignatureVersion::kNone);
+}
+
+TEST(JournalTest, StoresHeadersAndAmendKeepsThem) {
+  Journal journal(1 << 20);
+  Entry entry = Full();
+  entry.request_headers = "Host: h\n";
+  entry.response_headers = "Date: d\nServer: s\n";
+  entry.headers_left_out = 3;
+  journal.Append(entry, 0, 10);
+  journal.Append(Keyed("next"));
+  Entry amended = Full();
+  amended.faults = "r1,r2,r3";
+  journal.Amend(1, amended);
+  const std::vector<JournalEntry> entries = journal.Read().Entries();
+  EXPECT_EQ(entries.at(0).request_headers, "Host: h\n");
+  EXPECT_EQ(entries.at(0).response_headers, "Date: d\nServer: s\n");
+  EXPECT_EQ(entries.at(0).headers_left_out, 3U);
+  EXPECT_EQ(entries.at(0).faults, "r1,r2,r3");
+  EXPECT_EQ(entries.at(0).payload, "unsigned");
+  EXPECT_EQ(entries.at(1).key, "next");
+  EXPECT_EQ(entries.at(1).request_headers, "");
+  EXPECT_EQ(entries.at(1).headers_left_out, 0U);
+}
+
+TEST(JournalTest, HeadersTakeMemoryOfTheJournal) {
+  Journal journal(2 * Journal::kBlockBytes);
+  const std::string most(Journal::kMostHeaderBytes, 'h');
+  const std::string long_text(8000, 't');
+  Entry entry = Keyed("k");
+  entry.target = long_text;
+  entry.request_headers = most;
+  for (int i = 0; i < 100; ++i) journal.Append(entry);
+  EXPECT_LE(journal.memory(), 2 * Journal::kBlockBytes);
+  EXPECT_LT(journal.Read().size(), 10U);
+  EXPECT_EQ(journal.Read().Entries().back().request_headers, most);
+  entry.response_headers = "more";
+  journal.Append(entry);
+  EXPECT_EQ(journal.Read().Entries().back().request_headers, "") << "longer ones are not stored";
+  EXPECT_EQ(journal.Read().Entries().back().target, long_text);
+}
+
+TEST(JournalTest, CapturesUntilATime) {
+  Journal journal(1 << 20);
+  const MonotonicTime now = MonotonicTime(milliseconds(1000));
+  EXPECT_FALSE(journal.Captures(now));
+  EXPECT_FALSE(journal.Captures(MonotonicTime::min()));
+  journal.CaptureUntil(now);
+  EXPECT_TRUE(journal.Captures(now - milliseconds(1)));
+  EXPECT_FALSE(journal.Captures(now));
+}
+
 TEST(JournalTest, CutsLongTexts) {
   Journal journal(1 << 20);
   const std::string key(9'000, 'k');

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "emulator/journal/header_capture.h"
 #include "emulator/journal/target_secrets.h"
 #include "emulator/s3/authorization/decisions.h"
 #include "emulator/s3/core/request_claims.h"
@@ -111,6 +112,15 @@ LogHeaders ReadLogHeaders(const std::vector<s3::HeaderView>& headers, std::strin
   return found;
 }
 
+// The signature of a chunk is checked after authentication.
+RequestSignature SignatureOf(const s3::Exchange& exchange) {
+  RequestSignature signature = exchange.signature;
+  if (signature.verdict == SignatureVerdict::kValid &&
+      exchange.response.error_code == "SignatureDoesNotMatch")
+    signature.verdict = SignatureVerdict::kInvalid;
+  return signature;
+}
+
 // Calls `write` with an entry for the current state of the request. `faults`: the rules that fired
 // for it.
 template <class Write>
@@ -131,34 +141,47 @@ void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_v
     AddPair(checksums, headers.trailer,
             exchange.response.Find(headers.trailer).value_or(std::string_view("trailer")));
   const std::string authorization = s3::Decisions::Of(exchange);
-  const Entry entry{.received = exchange.received,
-                    .began = exchange.began - opened,
-                    .ended = exchange.ended - opened,
-                    .connection = exchange.connection.id,
-                    .requests_before = exchange.connection.requests_before,
-                    .tls = exchange.connection.tls,
-                    .ending = exchange.whole ? Ending::kAnswered : Ending::kBroken,
-                    .status = exchange.response.status,
-                    .attempt = AttemptOf(headers.attempt),
-                    .bytes_in = exchange.bytes_in,
-                    .bytes_out = exchange.bytes_out,
-                    .range = ResponseRange(exchange),
-                    .method = WithoutSecrets(exchange.request.method, method),
-                    .target = WithoutSecrets(exchange.request.target, target),
-                    .operation = exchange.operation,
-                    .bucket = WithoutSecrets(exchange.target.bucket.value, bucket),
-                    .key = WithoutSecrets(exchange.target.key.value, key),
-                    .access_key = exchange.identity.access_key_id,
-                    .invocation = FreeTextWithoutSecrets(headers.invocation, invocation),
-                    .user_agent = FreeTextWithoutSecrets(headers.user_agent, user_agent),
-                    .peer = exchange.connection.peer,
-                    .request_id = exchange.request_id,
-                    .error_code = exchange.response.error_code,
-                    .faults = faults,
-                    .checksums = checksums,
-                    .authorization = authorization,
-                    .payload = PayloadOf(headers.payload)};
+  Entry entry{.received = exchange.received,
+              .began = exchange.began - opened,
+              .ended = exchange.ended - opened,
+              .connection = exchange.connection.id,
+              .requests_before = exchange.connection.requests_before,
+              .tls = exchange.connection.tls,
+              .ending = exchange.whole ? Ending::kAnswered : Ending::kBroken,
+              .status = exchange.response.status,
+              .attempt = AttemptOf(headers.attempt),
+              .bytes_in = exchange.bytes_in,
+              .bytes_out = exchange.bytes_out,
+              .range = ResponseRange(exchange),
+              .method = WithoutSecrets(exchange.request.method, method),
+              .target = WithoutSecrets(exchange.request.target, target),
+              .operation = exchange.operation,
+              .bucket = WithoutSecrets(exchange.target.bucket.value, bucket),
+              .key = WithoutSecrets(exchange.target.key.value, key),
+              .access_key = exchange.identity.access_key_id,
+              .invocation = FreeTextWithoutSecrets(headers.invocation, invocation),
+              .user_agent = FreeTextWithoutSecrets(headers.user_agent, user_agent),
+              .peer = exchange.connection.peer,
+              .request_id = exchange.request_id,
+              .error_code = exchange.response.error_code,
+              .faults = faults,
+              .checksums = checksums,
+              .authorization = authorization,
+              .payload = PayloadOf(headers.payload),
+              .signature = SignatureOf(exchange)};
   write(entry);
+}
+
+// Appends the entry, during a capture with its headers.
+std::uint64_t Append(Journal& journal, const s3::Exchange& exchange, Entry& entry,
+                     std::uint64_t mark, std::size_t room) {
+  if (!journal.Captures(exchange.ended)) return journal.Append(entry, mark, room);
+  const CapturedHeaders captured =
+      CaptureHeaders(exchange.request.headers, exchange.sent_head, Journal::kMostHeaderBytes);
+  entry.request_headers = captured.request;
+  entry.response_headers = captured.response;
+  entry.headers_left_out = captured.left_out;
+  return journal.Append(entry, mark, room);
 }
 
 std::string FiredRules(const s3::Exchange& exchange) {
@@ -178,8 +201,9 @@ void RecordEntry(Journal& journal, s3::Exchange& exchange) {
   const std::string faults = FiredRules(exchange);
   // A rule may still fire after the end of the response.
   const std::size_t room = exchange.notes ? exchange.notes->MostFiredBytes() - faults.size() : 0;
-  WithEntry(exchange, journal.opened(), faults,
-            [&](const Entry& entry) { place->number = journal.Append(entry, place->mark, room); });
+  WithEntry(exchange, journal.opened(), faults, [&](Entry& entry) {
+    place->number = Append(journal, exchange, entry, place->mark, room);
+  });
   place->ended = exchange.ended;
   place->faults_bytes = faults.size();
 }
@@ -191,9 +215,9 @@ void WriteEnd(Journal& journal, const s3::Exchange& exchange) {
   if (number > 0 && exchange.whole && exchange.ended == place->ended &&
       faults.size() == place->faults_bytes)
     return;
-  WithEntry(exchange, journal.opened(), faults, [&](const Entry& entry) {
+  WithEntry(exchange, journal.opened(), faults, [&](Entry& entry) {
     if (number > 0) return journal.Amend(number, entry);
-    journal.Append(entry, place != nullptr ? place->mark : 0);
+    Append(journal, exchange, entry, place != nullptr ? place->mark : 0, 0);
   });
 }
 

@@ -112,6 +112,40 @@ TEST_F(JournalWriterTest, RemovesSignaturesOfMethods) {
   EXPECT_EQ(Written().method, "Signature%3D***");
 }
 
+TEST_F(JournalWriterTest, CapturesHeadersUntilTheEndOfACapture) {
+  head_.headers = {{"Host", "h"}, {"Cookie", "hidden"}};
+  exchange_.sent_head = "HTTP/1.1 200 OK\r\nServer: s\r\n\r\nbody";
+  EXPECT_EQ(Written().request_headers, "");
+  journal_.CaptureUntil(clock_.Monotonic() + std::chrono::seconds(1));
+  EXPECT_EQ(Written().request_headers, "Host: h\nCookie: ***\n");
+  EXPECT_EQ(Last().response_headers, "Server: s\n");
+  clock_.Advance(std::chrono::seconds(1));
+  EXPECT_EQ(Written().request_headers, "");
+}
+
+TEST_F(JournalWriterTest, AmendedEntriesKeepTheirHeaders) {
+  head_.headers = {{"Host", "h"}};
+  journal_.CaptureUntil(clock_.Monotonic() + std::chrono::seconds(1));
+  exchange_.ended = clock_.Monotonic();
+  exchange_.whole = true;
+  RecordEntry(journal_, exchange_);
+  clock_.Advance(std::chrono::seconds(2));
+  exchange_.ended = clock_.Monotonic();
+  exchange_.whole = false;
+  WriteEnd(journal_, exchange_);
+  EXPECT_EQ(Last().ending, Ending::kBroken);
+  EXPECT_EQ(Last().request_headers, "Host: h\n");
+}
+
+TEST_F(JournalWriterTest, WrongSignatureOfAChunkIsInvalid) {
+  exchange_.signature = {SignatureVersion::kV4, SignatureVerdict::kValid};
+  EXPECT_EQ(Written().signature.verdict, SignatureVerdict::kValid);
+  exchange_.response.error_code = "NoSuchKey";
+  EXPECT_EQ(Written().signature.verdict, SignatureVerdict::kValid);
+  exchange_.response.error_code = "SignatureDoesNotMatch";
+  EXPECT_EQ(Written().signature.verdict, SignatureVerdict::kInvalid);
+}
+
 TEST_F(JournalWriterTest, UsesTheFirstHeaderOfAName) {
   head_.headers = {{"USER-AGENT", "one"},
                    {"user-agent", "two"},

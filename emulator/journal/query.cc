@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emulator/json/json_fields.h"
+#include "emulator/s3/core/operation_traits.h"
 #include "emulator/s3/dispatch/operations.h"
 #include "penstock/base/check.h"
 
@@ -84,6 +85,42 @@ std::vector<ByteRange> Without(const std::vector<ByteRange>& from,
   return left;
 }
 
+// What a successful read fetched: the bytes that were sent, because a connection may break, and a
+// fault may cut a response. nullopt: the request is no such read.
+std::optional<ByteRange> FetchedBy(const JournalEntryView& entry) {
+  if (!entry.range || entry.method != "GET" || entry.status / 100 != 2) return std::nullopt;
+  ByteRange sent = *entry.range;
+  sent.end = std::min(sent.end, sent.begin + entry.bytes_out);
+  return sent;
+}
+
+std::string GroupOf(const JournalEntryView& entry, RangeGrouping by) {
+  switch (by) {
+    case RangeGrouping::kConnection: return std::to_string(entry.connection);
+    case RangeGrouping::kPeer: return std::string(entry.peer.substr(0, entry.peer.rfind(':')));
+    case RangeGrouping::kAccessKey: return std::string(entry.access_key);
+    case RangeGrouping::kUserAgent: return std::string(entry.user_agent);
+  }
+  return {};
+}
+
+void CountUse(const JournalEntryView& entry, ObjectUse& use) {
+  const bool writes = s3::TraitsOf(entry.operation, entry.method).access == s3::Access::kWrite;
+  ++(writes ? use.writes : use.reads);
+  use.bytes_in += entry.bytes_in;
+  use.bytes_out += entry.bytes_out;
+  if (entry.status == 0 || entry.status >= 400 || entry.ending == Ending::kBroken) ++use.errors;
+}
+
+// Removes the elements above `limit`. Returns their number.
+template <class Element>
+std::uint64_t CutTo(std::size_t limit, std::vector<Element>& elements) {
+  if (elements.size() <= limit) return 0;
+  const std::uint64_t dropped = elements.size() - limit;
+  elements.erase(elements.begin() + static_cast<std::ptrdiff_t>(limit), elements.end());
+  return dropped;
+}
+
 JournalEntry Owned(const JournalEntryView& entry) {
   return {.number = entry.number,
           .received = entry.received,
@@ -112,7 +149,11 @@ JournalEntry Owned(const JournalEntryView& entry) {
           .faults = std::string(entry.faults),
           .checksums = std::string(entry.checksums),
           .authorization = std::string(entry.authorization),
-          .payload = std::string(entry.payload)};
+          .payload = std::string(entry.payload),
+          .signature = entry.signature,
+          .request_headers = std::string(entry.request_headers),
+          .response_headers = std::string(entry.response_headers),
+          .headers_left_out = entry.headers_left_out};
 }
 
 }  // namespace
@@ -199,11 +240,7 @@ RangeReport JournalReading::Ranges(const JournalFilter& filter,
                                    std::vector<ByteRange> wanted) const {
   RangeReport report;
   journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
-    if (!entry.range || entry.method != "GET" || entry.status / 100 != 2) return;
-    ByteRange sent = *entry.range;
-    // Count the bytes that were sent: a connection may break, and a fault may cut a response.
-    sent.end = std::min(sent.end, sent.begin + entry.bytes_out);
-    report.fetched.push_back(sent);
+    if (const auto fetched = journal::FetchedBy(entry)) report.fetched.push_back(*fetched);
   });
   std::stable_sort(report.fetched.begin(), report.fetched.end(),
                    [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
@@ -215,6 +252,53 @@ RangeReport JournalReading::Ranges(const JournalFilter& filter,
   const std::vector<ByteRange> needed = journal::Union(std::move(wanted));
   report.missing = journal::Without(needed, report.covered);
   report.over_read_bytes = journal::Sum(journal::Without(report.covered, needed));
+  return report;
+}
+
+RangeGroups JournalReading::GroupedRanges(const JournalFilter& filter, RangeGrouping by,
+                                          std::size_t limit) const {
+  std::map<std::string, RangeGroup> by_value;
+  journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
+    const auto fetched = journal::FetchedBy(entry);
+    if (!fetched) return;
+    RangeGroup& group = by_value[journal::GroupOf(entry, by)];
+    group.began = group.requests == 0 ? entry.began : std::min(group.began, entry.began);
+    group.ended = std::max(group.ended, entry.ended);
+    ++group.requests;
+    group.covered.push_back(*fetched);
+  });
+  RangeGroups report;
+  for (auto& [value, group] : by_value) {
+    group.value = value;
+    group.fetched_bytes = journal::Sum(group.covered);
+    group.covered = journal::Union(std::move(group.covered));
+    group.overlap_bytes = group.fetched_bytes - journal::Sum(group.covered);
+    report.groups.push_back(std::move(group));
+  }
+  std::stable_sort(
+      report.groups.begin(), report.groups.end(),
+      [](const RangeGroup& a, const RangeGroup& b) { return a.fetched_bytes > b.fetched_bytes; });
+  report.dropped = journal::CutTo(limit, report.groups);
+  return report;
+}
+
+ObjectReport JournalReading::Objects(const JournalFilter& filter, std::size_t limit) const {
+  // The names are valid while this reading lives.
+  std::map<std::pair<std::string_view, std::string_view>, ObjectUse> by_name;
+  journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
+    if (!entry.key.empty()) journal::CountUse(entry, by_name[{entry.bucket, entry.key}]);
+  });
+  ObjectReport report;
+  for (auto& [name, use] : by_name) {
+    use.bucket = name.first;
+    use.key = name.second;
+    report.objects.push_back(std::move(use));
+  }
+  std::stable_sort(report.objects.begin(), report.objects.end(),
+                   [](const ObjectUse& a, const ObjectUse& b) {
+                     return a.reads + a.writes > b.reads + b.writes;
+                   });
+  report.dropped = journal::CutTo(limit, report.objects);
   return report;
 }
 

@@ -108,6 +108,83 @@ TEST_F(QueryTest, CountsSentBytesOfBrokenResponses) {
   EXPECT_EQ(Read().Ranges({}).overlap_bytes, 2U);
 }
 
+TEST_F(QueryTest, GroupsReadsByTheirRequester) {
+  const auto read = [&](std::uint64_t connection, std::uint64_t begin, std::uint64_t end) {
+    Add(static_cast<int>(begin), static_cast<int>(end),
+        {.connection = connection,
+         .status = 206,
+         .range = ByteRange{begin, end},
+         .access_key = "AK",
+         .user_agent = connection == 9 ? "one" : "two",
+         .peer = "[::1]:" + std::to_string(connection)});
+  };
+  read(10, 30, 35);
+  read(9, 10, 20);
+  read(9, 0, 12);
+  Add(0, 90, {.connection = 9, .status = 503, .range = ByteRange{0, 50}});
+  const RangeGroups report = Read().GroupedRanges({}, RangeGrouping::kConnection);
+  EXPECT_EQ(report.dropped, 0U);
+  ASSERT_EQ(report.groups.size(), 2U);
+  const RangeGroup& most = report.groups[0];
+  EXPECT_EQ(most.value, "9") << "the group with most bytes is first";
+  EXPECT_EQ(most.requests, 2U);
+  EXPECT_EQ(most.covered, (Ranges_{{0, 20}}));
+  EXPECT_EQ(most.fetched_bytes, 22U);
+  EXPECT_EQ(most.overlap_bytes, 2U);
+  EXPECT_EQ(most.began, milliseconds(0));
+  EXPECT_EQ(most.ended, milliseconds(20)) << "the refused request is no read";
+  EXPECT_EQ(report.groups[1].value, "10");
+  EXPECT_EQ(report.groups[1].began, milliseconds(30));
+  const auto values = [&](RangeGrouping by) {
+    std::vector<std::string> found;
+    for (const RangeGroup& group : Read().GroupedRanges({}, by).groups)
+      found.push_back(group.value);
+    return found;
+  };
+  EXPECT_EQ(values(RangeGrouping::kPeer), (std::vector<std::string>{"[::1]"}));
+  EXPECT_EQ(values(RangeGrouping::kAccessKey), (std::vector<std::string>{"AK"}));
+  EXPECT_EQ(values(RangeGrouping::kUserAgent), (std::vector<std::string>{"one", "two"}));
+}
+
+TEST_F(QueryTest, CountsGroupsAboveTheLimit) {
+  for (std::uint64_t i = 1; i <= 5; ++i) Add(0, 1, {.connection = i, .range = ByteRange{0, i}});
+  const RangeGroups report = Read().GroupedRanges({}, RangeGrouping::kConnection, 2);
+  ASSERT_EQ(report.groups.size(), 2U);
+  EXPECT_EQ(report.groups[0].value, "5");
+  EXPECT_EQ(report.groups[1].value, "4");
+  EXPECT_EQ(report.dropped, 3U);
+}
+
+TEST_F(QueryTest, SumsUpTheUseOfObjects) {
+  Add(0, 1, {.bytes_out = 10, .key = "read"});
+  Add(0, 1, {.bytes_out = 5, .method = "HEAD", .operation = "HeadObject", .key = "read"});
+  Add(0, 1, {.status = 404, .bytes_out = 7, .key = "read"});
+  Add(0, 1, {.ending = Ending::kBroken, .bytes_out = 1, .key = "read"});
+  Add(0, 1, {.bytes_in = 20, .method = "PUT", .operation = "PutObject", .key = "written"});
+  Add(0, 1, {.method = "DELETE", .operation = "DeleteObject", .key = "written"});
+  Add(0, 1, {.bucket = "a", .key = "read"});
+  JournalEntryView listing{.method = "GET", .operation = "ListObjectsV2", .bucket = "b"};
+  journal_.Append(listing);
+  const ObjectReport report = Read().Objects();
+  ASSERT_EQ(report.objects.size(), 3U) << "a listing names no object";
+  const ObjectUse& read = report.objects[0];
+  EXPECT_EQ(read.bucket + "/" + read.key, "b/read");
+  EXPECT_EQ(read.reads, 4U);
+  EXPECT_EQ(read.writes, 0U);
+  EXPECT_EQ(read.bytes_out, 23U);
+  EXPECT_EQ(read.errors, 2U);
+  const ObjectUse& written = report.objects[1];
+  EXPECT_EQ(written.key, "written");
+  EXPECT_EQ(written.writes, 2U);
+  EXPECT_EQ(written.bytes_in, 20U);
+  EXPECT_EQ(written.errors, 0U);
+  EXPECT_EQ(report.objects[2].bucket, "a");
+  EXPECT_EQ(report.dropped, 0U);
+  EXPECT_EQ(Read().Objects({}, 1).objects.size(), 1U);
+  EXPECT_EQ(Read().Objects({}, 1).dropped, 2U);
+  EXPECT_EQ(Read().Objects({.bucket = "a"}).objects.size(), 1U);
+}
+
 TEST_F(QueryTest, MergesAdjacentRanges) {
   Add(0, 1, {.range = ByteRange{0, 5}});
   Add(0, 1, {.range = ByteRange{5, 9}});

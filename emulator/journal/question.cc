@@ -105,18 +105,75 @@ Result<Json> CountResult(const JournalReading& reading, const Json& question) {
               {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
+constexpr std::pair<std::string_view, RangeGrouping> kGroupings[] = {
+    {"connection", RangeGrouping::kConnection},
+    {"peer", RangeGrouping::kPeer},
+    {"access_key", RangeGrouping::kAccessKey},
+    {"user_agent", RangeGrouping::kUserAgent},
+};
+
+Result<std::optional<RangeGrouping>> GroupingOf(const JsonFields& fields, std::string_view name) {
+  PENSTOCK_ASSIGN(const std::optional<std::string> given, fields.Text(name));
+  if (!given) return std::optional<RangeGrouping>();
+  for (const auto& [known, grouping] : kGroupings) {
+    if (known == *given) return std::optional(grouping);
+  }
+  return FieldError(fields.Place(name),
+                    "must be connection, peer, access_key or user_agent, not '" + *given + "'");
+}
+
+double InSeconds(std::chrono::nanoseconds span) {
+  return std::chrono::duration<double>(span).count();
+}
+
+void AddGroups(Json& result, const RangeGroups& report) {
+  Json groups = Json::array();
+  for (const RangeGroup& group : report.groups) {
+    groups.push_back({{"value", group.value},
+                      {"requests", group.requests},
+                      {"ranges", Pairs(group.covered)},
+                      {"fetched_bytes", group.fetched_bytes},
+                      {"overlap_bytes", group.overlap_bytes},
+                      {"first_s", InSeconds(group.began)},
+                      {"last_s", InSeconds(group.ended)}});
+  }
+  result["groups"] = std::move(groups);
+  result["groups_dropped"] = report.dropped;
+}
+
 Result<Json> RangesResult(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const ParsedQuestion parsed,
-                  ParseQuestion(question, {"question", "filter", "wanted"}));
+                  ParseQuestion(question, {"question", "filter", "wanted", "by"}));
   if (!parsed.filter.key || !parsed.filter.bucket)
     return FieldError("filter", "ranges needs one object: set bucket and key");
   PENSTOCK_ASSIGN(std::vector<ByteRange> wanted, RangesOf(parsed.fields, "wanted"));
+  PENSTOCK_ASSIGN(const std::optional<RangeGrouping> by, GroupingOf(parsed.fields, "by"));
   const RangeReport report = reading.Ranges(parsed.filter, std::move(wanted));
-  return Json{
+  Json result{
       {"fetched", Pairs(report.fetched)},          {"covered", Pairs(report.covered)},
       {"fetched_bytes", report.fetched_bytes},     {"covered_bytes", report.covered_bytes},
       {"overlap_bytes", report.overlap_bytes},     {"missing", Pairs(report.missing)},
       {"over_read_bytes", report.over_read_bytes}, {"dropped", reading.DroppedOf(parsed.filter)}};
+  if (by) AddGroups(result, reading.GroupedRanges(parsed.filter, *by));
+  return result;
+}
+
+Result<Json> ObjectsResult(const JournalReading& reading, const Json& question) {
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed, ParseQuestion(question, {"question", "filter"}));
+  const ObjectReport report = reading.Objects(parsed.filter);
+  Json objects = Json::array();
+  for (const ObjectUse& use : report.objects) {
+    objects.push_back({{"bucket", use.bucket},
+                       {"key", use.key},
+                       {"reads", use.reads},
+                       {"writes", use.writes},
+                       {"bytes_out", use.bytes_out},
+                       {"bytes_in", use.bytes_in},
+                       {"errors", use.errors}});
+  }
+  return Json{{"objects", std::move(objects)},
+              {"objects_dropped", report.dropped},
+              {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
 Result<Json> ConcurrencyResult(const JournalReading& reading, const Json& question) {
@@ -137,7 +194,7 @@ Result<Json> RetriesResult(const JournalReading& reading, const Json& question) 
   for (const Invocation& invocation : reading.Retries(parsed.filter)) {
     std::vector<double> began_s;
     for (const std::chrono::nanoseconds began : invocation.began)
-      began_s.push_back(std::chrono::duration<double>(began).count());
+      began_s.push_back(InSeconds(began));
     retries.push_back({{"invocation", invocation.id},
                        {"entries", invocation.entries},
                        {"statuses", invocation.statuses},
@@ -204,6 +261,7 @@ struct Question {
 constexpr Question kQuestions[] = {
     {"count", CountResult},
     {"ranges", RangesResult},
+    {"objects", ObjectsResult},
     {"max_concurrency", ConcurrencyResult},
     {"requests_per_second", RateResult},
     {"retries", RetriesResult},

@@ -86,6 +86,30 @@ TEST_F(QuestionTest, ComparesRangesWithWantedRanges) {
   EXPECT_EQ(report["over_read_bytes"], 10);
 }
 
+TEST_F(QuestionTest, GroupsRanges) {
+  Json report =
+      Query(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "by": "connection"})");
+  EXPECT_EQ(report["groups"], Json::parse(R"([{"value": "0", "requests": 2, "ranges": [[0, 20]],
+                             "fetched_bytes": 22, "overlap_bytes": 2, "first_s": 0.0,
+                             "last_s": 0.006}])"));
+  EXPECT_EQ(report["groups_dropped"], 0);
+  EXPECT_EQ(report["fetched_bytes"], 22);
+  report = Query(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}})");
+  EXPECT_FALSE(report.contains("groups"));
+}
+
+TEST_F(QuestionTest, ReportsTheUseOfObjects) {
+  EXPECT_EQ(Query(R"({"question": "objects"})")["objects"], Json::parse(R"([
+      {"bucket": "b", "key": "k", "reads": 3, "writes": 0, "bytes_out": 22, "bytes_in": 0,
+       "errors": 1},
+      {"bucket": "b", "key": "z", "reads": 0, "writes": 1, "bytes_out": 0, "bytes_in": 0,
+       "errors": 0}])"));
+  const Json report = Query(R"({"question": "objects", "filter": {"key": "z"}})");
+  EXPECT_EQ(report["objects"].size(), 1U);
+  EXPECT_EQ(report["objects_dropped"], 0);
+  EXPECT_EQ(report["dropped"], 0);
+}
+
 TEST_F(QuestionTest, ReportsConcurrencyRateAndRetries) {
   EXPECT_EQ(Query(R"({"question": "max_concurrency"})")["max_concurrency"], 2);
   EXPECT_EQ(Query(R"({"question": "requests_per_second"})")["requests_per_second"],
@@ -143,6 +167,9 @@ TEST_F(QuestionTest, RejectsInvalidQuestionsAndNamesTheMember) {
   refused(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": [[-1, 1]]})",
           "wanted");
   refused(R"({"question": "entries", "limit": 1, "newest": 1})", "newest");
+  refused(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "by": "port"})",
+          "by: must be connection, peer, access_key or user_agent, not 'port'");
+  refused(R"({"question": "objects", "by": "peer"})", "by");
 }
 
 TEST(DroppedTest, EveryResultReportsDroppedEntries) {
@@ -156,7 +183,7 @@ TEST(DroppedTest, EveryResultReportsDroppedEntries) {
     return result.ok() ? Json::parse(*result).at("dropped").get<std::uint64_t>() : UINT64_MAX;
   };
   for (const char* const question :
-       {"entries", "count", "max_concurrency", "requests_per_second", "retries"}) {
+       {"entries", "count", "max_concurrency", "requests_per_second", "retries", "objects"}) {
     EXPECT_EQ(lost("\"" + std::string(question) + "\"}"), dropped) << question;
   }
   EXPECT_EQ(lost(R"("ranges", "filter": {"bucket": "b", "key": "k"}})"), dropped);

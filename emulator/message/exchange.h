@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/io/executor.h"
@@ -105,6 +106,9 @@ class Exchange {
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   bool whole = false;  // The whole response was sent.
+  // The response's head as text, maybe with bytes after its empty line. Set by the HTTP layer while
+  // it reports the end of a response that it has sent, or has begun to send.
+  std::string_view sent_head;
   Response response;
 
   // Set if the HTTP layer can wait for the response. Null: Handle must leave the response before it

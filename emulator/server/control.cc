@@ -18,6 +18,7 @@
 #include "emulator/server/namespaces/seeder.h"
 #include "emulator/server/process/config_file.h"
 #include "emulator/traffic/limits_report.h"
+#include "penstock/simulate.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -43,6 +44,13 @@ std::string NewSecret() {
 constexpr std::chrono::milliseconds kSendingResponsesLimit{200};
 
 constexpr int kMostEventsOfReading = 1000;
+
+constexpr std::chrono::seconds kLongestCapture{3600};
+
+// So that a request can use neither a processor nor the memory for long.
+constexpr std::uint64_t kMostSimulatedRequests = 5'000'000;
+constexpr std::uint64_t kMostSimulatedConnections = 1'000'000;
+constexpr std::chrono::seconds kLongestSimulation{60};
 
 Result<std::shared_ptr<identity::KeyNamespace>> AsKeyNamespace(
     Result<std::shared_ptr<NamespaceStore>> found) {
@@ -350,6 +358,24 @@ Result<SeedReport> Control::Seed(const SeedRequest& request) {
   return seeder.Fill(request);
 }
 
+Result<std::string> Control::Simulate(const SimulateRequest& request) const {
+  const MonotonicTime until = machine_.Monotonic() + kLongestSimulation;
+  const auto late = [&] { return machine_.Monotonic() >= until; };
+  const auto ends = [&, cancelled = Cancelled(request.cancelled)] { return cancelled() || late(); };
+  auto report = SimulateJson(request.job, {.most_requests = kMostSimulatedRequests,
+                                           .most_connections = kMostSimulatedConnections,
+                                           .cancelled = ends});
+  if (report.ok() || report.error().kind != ErrorKind::kCancelled) return report;
+  if (stopping_) {
+    return Error::Make(ErrorKind::kUnavailable,
+                       "the emulator is stopping and has cancelled the simulation");
+  }
+  if (!late()) return report;
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "the simulation took more than 60 s, which is the limit: use fewer ranks, "
+                     "files, rounds or connections_per_rank");
+}
+
 Result<void> Control::StartLifecycle() {
   const auto members = [spaces = spaces_.get()] {
     std::vector<std::shared_ptr<lifecycle::Worker::Member>> used;
@@ -459,6 +485,30 @@ Result<void> Control::ClearJournal(const std::string& name) {
   journal->WaitForResponses(machine_.Monotonic() + kSendingResponsesLimit);
   journal->Clear(machine_.Monotonic());
   return Ok();
+}
+
+Result<std::optional<WallTime>> Control::CaptureHeaders(const std::string& name,
+                                                        std::chrono::seconds duration) {
+  if (duration < std::chrono::seconds(0) || duration > kLongestCapture) {
+    return FieldError("seconds", "must be 0, which ends a capture, to 3600, not " +
+                                     std::to_string(duration.count()));
+  }
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  const std::shared_ptr<TestControls> controls = namespace_store->CurrentControls();
+  PENSTOCK_ASSIGN(journal::Journal* const journal, RequireJournal(*controls));
+  journal->CaptureUntil(duration == duration.zero() ? MonotonicTime::min()
+                                                    : machine_.Monotonic() + duration);
+  return HeaderCapture(name);
+}
+
+Result<std::optional<WallTime>> Control::HeaderCapture(const std::string& name) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  const std::shared_ptr<TestControls> controls = namespace_store->CurrentControls();
+  PENSTOCK_ASSIGN(journal::Journal* const journal, RequireJournal(*controls));
+  const MonotonicTime now = machine_.Monotonic();
+  const MonotonicTime until = journal->capture_until();
+  if (until <= now) return std::optional<WallTime>();
+  return std::optional(machine_.Now() + (until - now));
 }
 
 void Control::StopWaits() {

@@ -57,6 +57,8 @@ class Control {
   Result<std::shared_ptr<s3::Namespace>> SpaceOf(const std::string& name);
 
   Result<SeedReport> Seed(const SeedRequest& request);
+  // As in Emulator.
+  Result<std::string> Simulate(const SimulateRequest& request) const;
 
   // As in Emulator.
   Result<std::string> RunLifecycle(const LifecycleRequest& request);
@@ -72,9 +74,12 @@ class Control {
   Result<JournalReading> AwaitJournal(const std::string& name, std::uint64_t after,
                                       std::chrono::milliseconds wait);
   Result<void> ClearJournal(const std::string& name);
+  Result<std::optional<WallTime>> CaptureHeaders(const std::string& name,
+                                                 std::chrono::seconds duration);
+  Result<std::optional<WallTime>> HeaderCapture(const std::string& name);
 
-  // Ends seeding, lifecycle runs and all waits for a journal, so that shutdown does not wait for
-  // them.
+  // Ends seeding, simulations, lifecycle runs and all waits for a journal, so that shutdown does
+  // not wait for them.
   void StopWaits();
 
   Result<void> AddUsers(const std::string& json);

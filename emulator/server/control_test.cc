@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "base/fake_clock.h"
 #include "emulator/identity/user_database_check.h"
 #include "emulator/s3/dispatch/router.h"
 #include "emulator/server/namespaces/data_directory.h"
@@ -348,6 +349,37 @@ TEST_F(ControlTest, StopEndsWaitsForNewJournals) {
     EXPECT_EQ(reading->size(), 0u);
   }
   EXPECT_LT(SystemClock().Monotonic() - began, std::chrono::seconds(10));
+}
+
+constexpr char kManyRequests[] =
+    R"({"ranks": 1000, "rounds": 20, "file_bytes": 1, "limits": "aws-strict", "client": "crt"})";
+
+TEST_F(ControlTest, SimulationEndsAfterAMinute) {
+  FakeClock clock;
+  const auto control = Control::Open({}, nullptr, clock, *router_);
+  ASSERT_TRUE(control.ok());
+  const auto report = (*control)->Simulate({.job = kManyRequests, .cancelled = [&] {
+                                              clock.Advance(std::chrono::seconds(61));
+                                              return false;
+                                            }});
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(report.error().message,
+            "the simulation took more than 60 s, which is the limit: use fewer ranks, files, "
+            "rounds or connections_per_rank");
+}
+
+TEST_F(ControlTest, SimulationEndsWhenTheCallerCancelsOrTheEmulatorStops) {
+  const auto control = Open({});
+  ASSERT_TRUE(control.ok());
+  const auto cancelled =
+      (*control)->Simulate({.job = kManyRequests, .cancelled = [] { return true; }});
+  ASSERT_FALSE(cancelled.ok());
+  EXPECT_EQ(cancelled.error().kind, ErrorKind::kCancelled);
+  (*control)->StopWaits();
+  const auto stopped = (*control)->Simulate({.job = kManyRequests});
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().kind, ErrorKind::kUnavailable);
 }
 
 TEST_F(ControlTest, StopEndsAnImportOfUsersBeforeAnyIsAdded) {

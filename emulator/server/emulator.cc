@@ -220,6 +220,14 @@ class RunningEmulator final : public Emulator {
   Result<void> ClearJournal(const std::string& name_space) override {
     return WithControl([&](Control& control) { return control.ClearJournal(name_space); });
   }
+  Result<std::optional<WallTime>> CaptureHeaders(const std::string& name_space,
+                                                 std::chrono::seconds duration) override {
+    return WithControl(
+        [&](Control& control) { return control.CaptureHeaders(name_space, duration); });
+  }
+  Result<std::optional<WallTime>> HeaderCapture(const std::string& name_space) const override {
+    return WithControl([&](Control& control) { return control.HeaderCapture(name_space); });
+  }
   Result<void> SetLimits(const std::string& name_space, const std::string& json) override {
     return WithControl([&](Control& control) { return control.SetLimits(name_space, json); });
   }
@@ -316,6 +324,10 @@ class RunningEmulator final : public Emulator {
   }
   Result<void> RemoveEvents(const std::string& name_space, std::uint64_t last) override {
     return WithControl([&](Control& control) { return control.RemoveEvents(name_space, last); });
+  }
+
+  Result<std::string> Simulate(const SimulateRequest& request) const override {
+    return WithControl([&](Control& control) { return control.Simulate(request); });
   }
 
   Result<SeedReport> Seed(const SeedRequest& request) override {

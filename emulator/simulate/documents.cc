@@ -97,7 +97,7 @@ Json Events(const Report& report) {
 
 }  // namespace
 
-Result<Job> ParseJob(std::string_view json) {
+Result<Job> ParseJob(std::string_view json, const SimulateOptions& limits) {
   PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(json));
   const Json& parsed = tree.root();
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(parsed, "",
@@ -152,7 +152,7 @@ Result<Job> ParseJob(std::string_view json) {
   PENSTOCK_TRY(Whole(fields, "rank_bytes_per_second", job.rank_bytes_per_second));
   PENSTOCK_TRY(Whole(fields, "seed", job.seed));
   PENSTOCK_TRY(Seconds(fields, "deadline_s", job.deadline));
-  PENSTOCK_TRY(CheckJob(job));
+  PENSTOCK_TRY(CheckJob(job, limits));
   return job;
 }
 
@@ -193,9 +193,9 @@ std::string ReportJson(const Job& job, const Report& report) {
 
 namespace penstock::emulator {
 
-Result<std::string> SimulateJson(std::string_view job_json) {
-  PENSTOCK_ASSIGN(const simulate::Job job, simulate::ParseJob(job_json));
-  PENSTOCK_ASSIGN(const simulate::Report report, simulate::Simulate(job));
+Result<std::string> SimulateJson(std::string_view job_json, const SimulateOptions& options) {
+  PENSTOCK_ASSIGN(const simulate::Job job, simulate::ParseJob(job_json, options));
+  PENSTOCK_ASSIGN(const simulate::Report report, simulate::Simulate(job, options));
   return simulate::ReportJson(job, report);
 }
 

@@ -10,7 +10,7 @@
 namespace penstock::emulator::simulate {
 
 // Parses a job of penstock/simulate.h. Returns kInvalidArgument that names the member.
-Result<Job> ParseJob(std::string_view json);
+Result<Job> ParseJob(std::string_view json, const SimulateOptions& limits = {});
 
 // The job's summary and the report. Times are in seconds.
 std::string ReportJson(const Job& job, const Report& report);

@@ -1,15 +1,22 @@
 #include "emulator/simulate/job.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <utility>
 
 namespace penstock::emulator::simulate {
 namespace {
 
-constexpr std::uint64_t kMaxRequests = 20'000'000;
 constexpr std::uint64_t kMaxParts = 10'000;  // The limit of parts per upload in S3.
 constexpr std::array<std::pair<Operation, std::string_view>, 3> kOperationNames{
     {{Operation::kSave, "save"}, {Operation::kLoad, "load"}, {Operation::kList, "list"}}};
+
+// Returns UINT64_MAX instead of a larger number.
+std::uint64_t Product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
 
 std::uint64_t Parts(const Job& job) {
   return job.file_bytes == 0 ? 1 : (job.file_bytes + job.part_bytes - 1) / job.part_bytes;
@@ -60,7 +67,8 @@ std::uint64_t RequestsOf(const Job& job) {
   const bool save = job.operation == Operation::kSave;
   const std::uint64_t per_file = parts > 1 && save ? parts + 2 : parts;
   const std::uint64_t metadata = save ? 1 : job.ranks;
-  return job.rounds * (std::uint64_t{job.ranks} * job.files_per_rank * per_file + metadata);
+  const std::uint64_t files = Product(std::uint64_t{job.ranks} * job.files_per_rank, per_file);
+  return Product(job.rounds, std::max(files, files + metadata));  // the sum may overflow
 }
 
 // Rejects fields other than {round}.
@@ -78,7 +86,7 @@ Result<void> CheckFields(std::string_view path) {
   return Ok();
 }
 
-Result<void> CheckJob(const Job& job) {
+Result<void> CheckJob(const Job& job, const SimulateOptions& limits) {
   PENSTOCK_TRY(CheckRange("ranks", job.ranks, 1, 65'536));
   PENSTOCK_TRY(CheckRange("files_per_rank", job.files_per_rank, 1, 4'096));
   PENSTOCK_TRY(CheckRange("file_bytes", job.file_bytes, 0, 50'000'000'000'000));
@@ -97,11 +105,18 @@ Result<void> CheckJob(const Job& job) {
                            std::to_string(job.part_bytes) + " are " + std::to_string(Parts(job)) +
                            " parts, and the limit of S3 is 10000: increase part_bytes");
   }
-  if (RequestsOf(job) > kMaxRequests) {
-    return Error::Make(
-        ErrorKind::kInvalidArgument,
-        "the job has " + std::to_string(RequestsOf(job)) +
-            " requests, and the limit is 20000000: use fewer ranks, files or rounds");
+  if (RequestsOf(job) > limits.most_requests) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the job has " + std::to_string(RequestsOf(job)) +
+                           " requests, and the limit is " + std::to_string(limits.most_requests) +
+                           ": use fewer ranks, files or rounds");
+  }
+  const std::uint64_t connections = std::uint64_t{job.ranks} * job.connections_per_rank;
+  if (connections > limits.most_connections) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the job has " + std::to_string(connections) +
+                           " connections (ranks times connections_per_rank), and the limit is " +
+                           std::to_string(limits.most_connections) + ": use fewer");
   }
   return Ok();
 }

@@ -12,6 +12,7 @@
 #include "emulator/traffic/latency_profile.h"
 #include "emulator/traffic/limits/limits.h"
 #include "penstock/base/result.h"
+#include "penstock/simulate.h"
 
 namespace penstock::emulator::simulate {
 
@@ -56,11 +57,11 @@ std::uint32_t FirstRound(const Job& job);
 std::string_view OperationName(Operation operation);
 Result<Operation> FindOperation(std::string_view name);
 
-// The number of requests of a job without rejections.
+// The number of requests of a job without rejections, at most UINT64_MAX.
 std::uint64_t RequestsOf(const Job& job);
 // Returns kInvalidArgument that names the field, its value and the limit. A job may have up to
-// 65,536 ranks and 20,000,000 requests.
-Result<void> CheckJob(const Job& job);
+// 65,536 ranks, and the requests and connections of `limits`.
+Result<void> CheckJob(const Job& job, const SimulateOptions& limits = {});
 
 }  // namespace penstock::emulator::simulate
 

@@ -43,6 +43,28 @@ TEST(JobTest, RejectsInvalidJobsAndNamesTheReason) {
   EXPECT_FALSE(CheckJob({.limits = {.reads_per_second = 0}}).ok());
 }
 
+TEST(JobTest, HasTheLimitsOfTheCaller) {
+  const Job job{.ranks = 10, .file_bytes = 1, .connections_per_rank = 4};
+  EXPECT_TRUE(CheckJob(job, {.most_requests = 11, .most_connections = 40}).ok());
+  EXPECT_EQ(CheckJob(job, {.most_requests = 10}).error().message,
+            "the job has 11 requests, and the limit is 10: use fewer ranks, files or rounds");
+  EXPECT_EQ(CheckJob(job, {.most_connections = 39}).error().message,
+            "the job has 40 connections (ranks times connections_per_rank), and the limit is 39: "
+            "use fewer");
+}
+
+// Regression: the number of requests overflowed, so a job of 10^22 requests was accepted.
+TEST(JobTest, NumberOfRequestsDoesNotOverflow) {
+  const Job job{.operation = Operation::kLoad,
+                .ranks = 65'536,
+                .files_per_rank = 4'096,
+                .file_bytes = 50'000'000'000'000,
+                .part_bytes = 1,
+                .rounds = 10'000};
+  EXPECT_EQ(RequestsOf(job), UINT64_MAX);
+  EXPECT_FALSE(CheckJob(job).ok());
+}
+
 TEST(JobTest, OperationsHaveNames) {
   for (const Operation operation : {Operation::kSave, Operation::kLoad, Operation::kList}) {
     EXPECT_EQ(FindOperation(OperationName(operation)).value(), operation);

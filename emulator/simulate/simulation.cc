@@ -16,6 +16,7 @@ using traffic::Work;
 
 constexpr std::uint64_t kMaxPastKeys = 200'000;    // Sample size for finding equal shares.
 constexpr std::chrono::milliseconds kRefusal{10};  // Latency of a 503 response.
+constexpr std::uint64_t kEventsPerCheck = 4096;    // Between two calls of `cancelled`.
 
 enum class Verb : std::uint8_t { kPut, kCreate, kPart, kComplete, kGet, kList };
 
@@ -69,8 +70,9 @@ struct Rank {
 
 class Simulation {
  public:
-  explicit Simulation(const Job& job)
+  Simulation(const Job& job, const std::function<bool()>& cancelled)
       : job_(job),
+        cancelled_(cancelled),
         draws_(job.seed),
         model_(job.limits),
         prefixes_(Prefixes(job.naming, job.ranks)),
@@ -78,10 +80,11 @@ class Simulation {
     for (std::uint32_t rank = 0; rank < job.ranks; ++rank) ranks_.push_back(MakeRank(rank));
   }
 
-  Report Run() {
+  Result<Report> Run() {
     Warm();
     for (std::uint32_t round = 0; round < job_.rounds && now_ < job_.deadline; ++round) {
-      RunRound(std::max(now_, Instant(job_.round_every) * round), FirstRound(job_) + round);
+      PENSTOCK_TRY(
+          RunRound(std::max(now_, Instant(job_.round_every) * round), FirstRound(job_) + round));
     }
     return recorder_.Finish(now_, model_);
   }
@@ -133,7 +136,7 @@ class Simulation {
     model_.Cut(boundaries, Instant{});
   }
 
-  void RunRound(Instant begin, std::uint32_t round) {
+  Result<void> RunRound(Instant begin, std::uint32_t round) {
     EnterRound(round);
     events_ = {};
     unfinished_ = job_.ranks;
@@ -148,10 +151,13 @@ class Simulation {
       const Event event = events_.top();
       events_.pop();
       now_ = event.at;
+      if (++handled_ % kEventsPerCheck == 0 && cancelled_ && cancelled_())
+        return Error::Make(ErrorKind::kCancelled, "the simulation was cancelled");
       Handle(event);
     }
     if (!events_.empty()) now_ = job_.deadline;
     CloseRound();
+    return Ok();
   }
 
   // Resets a rank for another round. Its retry state and its connections are kept.
@@ -363,6 +369,7 @@ class Simulation {
   }
 
   const Job& job_;
+  const std::function<bool()>& cancelled_;
   const traffic::Draws draws_;
   traffic::PartitionModel model_;
   const std::vector<std::string> prefixes_;
@@ -372,6 +379,7 @@ class Simulation {
 
   Instant now_{};
   std::uint64_t order_ = 0;
+  std::uint64_t handled_ = 0;  // Events.
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   // State of the current round.
   std::string path_;
@@ -383,9 +391,9 @@ class Simulation {
 
 }  // namespace
 
-Result<Report> Simulate(const Job& job) {
-  PENSTOCK_TRY(CheckJob(job));
-  return Simulation(job).Run();
+Result<Report> Simulate(const Job& job, const SimulateOptions& options) {
+  PENSTOCK_TRY(CheckJob(job, options));
+  return Simulation(job, options.cancelled).Run();
 }
 
 }  // namespace penstock::emulator::simulate

@@ -51,8 +51,8 @@ struct Report {
   std::vector<traffic::PartitionEvent> events;  // The latest splits and merges.
 };
 
-// Returns the errors of CheckJob. Takes about 1 us per request.
-Result<Report> Simulate(const Job& job);
+// Returns the errors of CheckJob, and kCancelled. Takes about 1 us per request.
+Result<Report> Simulate(const Job& job, const SimulateOptions& options = {});
 
 }  // namespace penstock::emulator::simulate
 

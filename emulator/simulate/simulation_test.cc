@@ -43,6 +43,16 @@ TEST(SimulationTest, JobWithoutRejectionsHasAllRequestsAndBytes) {
   EXPECT_TRUE(report.rounds[0].committed);
 }
 
+TEST(SimulationTest, CanBeCancelled) {
+  Job job = Puts(65'536, "aws-standard");
+  job.rounds = 100;
+  int calls = 0;
+  const auto report = Simulate(job, {.cancelled = [&calls] { return ++calls == 3; }});
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().kind, ErrorKind::kCancelled);
+  EXPECT_EQ(calls, 3);
+}
+
 TEST(SimulationTest, TransferTimeFollowsTheConnectionSpeed) {
   Job job = Puts(1, "aws-standard");
   job.file_bytes = 100 * kMiB;

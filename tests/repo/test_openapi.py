@@ -155,6 +155,10 @@ def test_every_operation_of_the_file_is_answered(checked: Checked, tmp_path: Pat
                 about["then"] = {"operations": ["GetObject"]}
             answer = api("POST", f"{root}journal-query{name}", about)
             assert "error" not in answer
+        assert api("POST", f"{root}journal-capture{name}", {"seconds": 60})["until"]
+        assert api("GET", f"{root}journal-capture{name}")["until"]
+        s3.list_objects_v2(Bucket="seeded")
+        assert name or "request_headers" in api("GET", f"{root}journal?newest=1")["entries"][0]
         if not name:
             explained = api("GET", f"{root}explain?request_id={page['entries'][0]['request_id']}")
             assert not explained["policies_consulted"]
@@ -174,6 +178,8 @@ def test_every_operation_of_the_file_is_answered(checked: Checked, tmp_path: Pat
     api("DELETE", f"{root}access-keys/{key['access_key_id']}")
     api("DELETE", root + "namespaces/other")
     get_and_run_lifecycle(checked, s3)
+    assert api("POST", root + "simulate", {"ranks": 4, "writes_per_second": 2, "max_partitions": 3})["refused"] > 0
+    api("POST", root + "simulate", {"ranks": 0})
     api("GET", "/_localstack/health")
     api("POST", "/moto-api/reset")
     api("POST", root + "reset")

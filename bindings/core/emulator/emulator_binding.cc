@@ -73,6 +73,10 @@ std::int64_t Nanoseconds(WallTime time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
+std::optional<std::int64_t> Nanoseconds(std::optional<WallTime> time) {
+  return time ? std::optional(Nanoseconds(*time)) : std::nullopt;
+}
+
 py::dict Clock(const emulator::ClockState& state) {
   return py::dict("now_ns"_a = Nanoseconds(state.now), "frozen"_a = state.frozen,
                   "offset_ns"_a = state.offset.count(), "rate"_a = state.rate);
@@ -428,6 +432,21 @@ void BindJournal(PyEmulatorClass& type) {
             });
           },
           "namespace"_a, "format"_a, "filter_json"_a)
+      .def(
+          "capture_headers",
+          [](const PyEmulator& self, const std::string& name, std::int64_t seconds) {
+            return Nanoseconds(CallEmulator(self, [&](emulator::Emulator& instance) {
+              return instance.CaptureHeaders(name, std::chrono::seconds(seconds));
+            }));
+          },
+          "namespace"_a, "seconds"_a)
+      .def(
+          "header_capture",
+          [](const PyEmulator& self, const std::string& name) {
+            return Nanoseconds(CallEmulator(
+                self, [&](emulator::Emulator& instance) { return instance.HeaderCapture(name); }));
+          },
+          "namespace"_a)
       .def(
           "clear_journal",
           [](const PyEmulator& self, const std::string& name) {

@@ -19,7 +19,7 @@ from ._emulator import ACCESS_KEY_ID, SECRET_ACCESS_KEY, Emulator, Namespace, Se
 from ._exceptions import ConflictError, EmulatorError, InvalidArgumentError, NotFoundError
 from ._faults import FaultAccount, FaultDocument, Faults, RetryTest, RuleAccount
 from ._journal import Journal
-from ._journal_entry import Decision, Filter, JournalEntry, RangeReport, Retry
+from ._journal_entry import Decision, Filter, JournalEntry, ObjectUse, RangeGroup, RangeReport, Retry, Signature
 
 __all__ = [
     "ACCESS_KEY_ID",
@@ -38,11 +38,14 @@ __all__ = [
     "JournalEntry",
     "Namespace",
     "NotFoundError",
+    "ObjectUse",
+    "RangeGroup",
     "RangeReport",
     "Retry",
     "RetryTest",
     "RuleAccount",
     "SeedReport",
+    "Signature",
     "__version__",
     "emulated_s3",
 ]

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 from . import _core
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MAX_ADVANCE_S = 9_000_000_000
 
 
@@ -18,7 +18,7 @@ def nanoseconds_of(time: datetime) -> int:
     """
     if time.tzinfo is None:
         raise ValueError(f"the datetime {time} has no time zone; give it one, such as tzinfo=timezone.utc")
-    microseconds = (time - _EPOCH) // timedelta(microseconds=1)
+    microseconds = (time - EPOCH) // timedelta(microseconds=1)
     if not 0 <= microseconds < 2**63 // 1000:
         raise ValueError(f"the datetime {time} is out of range; set one in the years 1970 to 2261")
     return microseconds * 1000
@@ -46,7 +46,7 @@ class Clock:
     @property
     def now(self) -> datetime:
         """The current time of the clock in UTC, in microsecond resolution."""
-        return _EPOCH + timedelta(microseconds=self._core.clock(self.namespace)["now_ns"] // 1000)
+        return EPOCH + timedelta(microseconds=self._core.clock(self.namespace)["now_ns"] // 1000)
 
     @property
     def frozen(self) -> bool:

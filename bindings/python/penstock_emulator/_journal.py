@@ -7,11 +7,22 @@ import os
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
-from ._journal_entry import Filter, JournalEntry, RangeReport, Retry, entry_of, filter_document
+from ._clock import EPOCH
+from ._journal_entry import (
+    Filter,
+    JournalEntry,
+    ObjectUse,
+    RangeGroup,
+    RangeReport,
+    Retry,
+    entry_of,
+    filter_document,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -78,7 +89,15 @@ class Journal:
         """Returns the number of requests that the filter selects."""
         return int(self._query("count", filter)["count"])
 
-    def ranges(self, bucket: str, key: str, wanted: Sequence[tuple[int, int]] = (), *, after: int = 0) -> RangeReport:
+    def ranges(
+        self,
+        bucket: str,
+        key: str,
+        wanted: Sequence[tuple[int, int]] = (),
+        *,
+        after: int = 0,
+        by: Literal["connection", "peer", "access_key", "user_agent"] | None = None,
+    ) -> RangeReport:
         """Returns the bytes that successful reads of an object fetched, compared with the wanted ones.
 
         Args:
@@ -86,14 +105,22 @@ class Journal:
             key: The object's key.
             wanted: Ranges (begin, end) in bytes, in any order; they may overlap. Empty: no comparison.
             after: Only entries with a larger number.
+            by: Also report the reads by group in `RangeReport.groups`; None: no groups.
         """
         object_filter: Filter = {"bucket": bucket, "key": key, "after": after}
-        compared = {"wanted": [list(pair) for pair in wanted]} if wanted else {}
+        compared: dict[str, Any] = {"wanted": [list(pair) for pair in wanted]} if wanted else {}
+        if by is not None:
+            compared["by"] = by
         result = self._query("ranges", object_filter, **compared)
         del result["generation"]
-        for name in ("fetched", "covered", "missing"):
-            result[name] = [(begin, end) for begin, end in result[name]]
-        return RangeReport(**result)
+        groups = result.get("groups", [])
+        for owner, name in [(result, each) for each in ("fetched", "covered", "missing")] + [(g, "ranges") for g in groups]:
+            owner[name] = [(begin, end) for begin, end in owner[name]]
+        return RangeReport(**result | {"groups": [RangeGroup(**group) for group in groups]})
+
+    def objects(self, **filter: Unpack[Filter]) -> list[ObjectUse]:
+        """Returns the reads, writes, bytes and errors of each object that requests name, most requests first, at most 1000."""
+        return [ObjectUse(**document) for document in self._query("objects", filter)["objects"]]
 
     def max_concurrency(self, **filter: Unpack[Filter]) -> int:
         """Returns the largest number of the selected requests that were in progress at the same time."""
@@ -171,6 +198,27 @@ class Journal:
                     until = time.monotonic() + timeout_s
                 elif time.monotonic() >= until:
                     return
+
+    def capture_headers(self, seconds: int) -> datetime | None:
+        """Lets the entries of requests that end in the next `seconds` have the headers of the request and the response.
+
+        A reset ends the capture.
+
+        Args:
+            seconds: 1 to 3600; 0 ends the capture.
+
+        Returns:
+            The end of the capture by the machine's clock; None: it has ended.
+
+        Raises:
+            ValueError: `seconds` is out of range.
+        """
+        return _time_of(self._core.capture_headers(self.namespace, seconds))
+
+    @property
+    def header_capture(self) -> datetime | None:
+        """The end of the current capture of headers; None: there is none."""
+        return _time_of(self._core.header_capture(self.namespace))
 
     def clear(self) -> None:
         """Removes all entries. A request that began before gets no entry when it ends. The numbering continues."""
@@ -277,6 +325,10 @@ class Journal:
         document = {"question": question, "filter": filter_document(filter), **more}
         result: dict[str, Any] = json.loads(self._core.ask_journal(self.namespace, json.dumps(document)))
         return result
+
+
+def _time_of(ns: int | None) -> datetime | None:
+    return None if ns is None else EPOCH + timedelta(microseconds=ns // 1000)
 
 
 def _filter_text(filter: Filter) -> str:

@@ -55,6 +55,17 @@ class Decision:
 
 
 @dataclasses.dataclass(frozen=True)
+class Signature:
+    """How a request was signed."""
+
+    #: "v4" (header), "v4-query" (presigned URL), "v4-chunked" (the chunks of the body too), "v4-form", "v2", "v2-query" or
+    #: "v2-form".
+    version: str
+    #: "invalid": authentication refused the request. "unverified": the emulator does not check signatures (`auth`).
+    verdict: Literal["valid", "invalid", "unverified"]
+
+
+@dataclasses.dataclass(frozen=True)
 class JournalEntry:
     """One request. Times in seconds, sizes in bytes."""
 
@@ -105,6 +116,13 @@ class JournalEntry:
     #: Decisions about the request's permissions. Empty: the account's root used a bucket without a policy and ACLs, the
     #: request was refused before, or authorization is off. Of many keys, the first decisions, and denials.
     decisions: tuple[Decision, ...] = ()
+    #: None: unsigned, or refused before the signature was looked at.
+    signature: Signature | None = None
+    #: Names and values as sent, secrets replaced by "***". Only with `Journal.capture_headers`; at most 8 KiB of both.
+    request_headers: tuple[tuple[str, str], ...] = ()
+    response_headers: tuple[tuple[str, str], ...] = ()
+    #: Headers of both that did not fit.
+    headers_left_out: int = 0
 
     def __str__(self) -> str:
         parts = [f"#{self.number} at {self.began_s:.3f} s:", self.method, self.target, "->", str(self.status)]
@@ -117,6 +135,39 @@ class JournalEntry:
         parts[-1] += f", denied {', '.join(denials)}" if denials else ""
         parts[-1] += ", broken)" if self.ending == "broken" else ")"
         return " ".join(parts)
+
+
+@dataclasses.dataclass(frozen=True)
+class RangeGroup:
+    """The successful reads of one object by one connection, peer, access key or user agent."""
+
+    #: The connection's number, the peer's address without its port, the access key id or the user agent.
+    value: str
+    requests: int
+    #: The union of the ranges of the group's reads.
+    ranges: list[tuple[int, int]]
+    #: Bytes fetched twice count twice.
+    fetched_bytes: int
+    #: Bytes that the group fetched again.
+    overlap_bytes: int
+    #: The start of the first read and the end of the last one, as `JournalEntry.began_s`.
+    first_s: float
+    last_s: float
+
+
+@dataclasses.dataclass(frozen=True)
+class ObjectUse:
+    """The requests for one object, with any outcome."""
+
+    bucket: str
+    key: str
+    reads: int
+    writes: int
+    #: Bytes of bodies on the wire.
+    bytes_out: int
+    bytes_in: int
+    #: Requests with status 400 or above, or without a complete response.
+    errors: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,6 +189,10 @@ class RangeReport:
     over_read_bytes: int
     #: Dropped entries in the queried span; they may have included reads of the object.
     dropped: int = 0
+    #: With `by`: the same reads by group, most fetched bytes first, at most 1000 groups.
+    groups: list[RangeGroup] = dataclasses.field(default_factory=list)
+    #: Groups above that limit.
+    groups_dropped: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,6 +215,10 @@ def entry_of(document: dict[str, Any]) -> JournalEntry:
     pairs = (pair.partition("=") for pair in fields.get("checksums", "").split(",") if pair)
     fields["checksums"] = {name: value for name, _, value in pairs}
     fields["decisions"] = tuple(Decision(**decision) for decision in fields.get("decisions", ()))
+    if "signature" in fields:
+        fields["signature"] = Signature(**fields["signature"])
+    for name in ("request_headers", "response_headers"):
+        fields[name] = tuple((header, value) for header, value in fields.get(name, ()))
     return JournalEntry(**fields)
 
 

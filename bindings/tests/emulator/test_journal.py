@@ -187,6 +187,35 @@ def test_a_range_report_has_missing_overlapping_and_excess_bytes(emulator: Emula
     assert "GET /data/a/1 -> 206 bytes 90-100" in str(failure.value)
 
 
+def test_a_range_report_groups_reads_by_access_key(emulator: Emulator) -> None:
+    client = fill(emulator)
+    for asked in ("bytes=0-19", "bytes=10-29"):
+        client.get_object(Bucket="data", Key="a/1", Range=asked)["Body"].read()
+    report = emulator.journal().ranges("data", "a/1", by="access_key")
+    (group,) = report.groups
+    assert (group.value, group.requests, group.ranges) == ("penstock", 2, [(0, 30)])
+    assert (group.fetched_bytes, group.overlap_bytes, report.groups_dropped) == (40, 10, 0)
+    reads = emulator.journal().entries(operations="GetObject")
+    assert group.first_s == reads[0].began_s
+    assert group.last_s == pytest.approx(reads[1].began_s + reads[1].lasted_s)
+    assert [group.value for group in emulator.journal().ranges("data", "a/1", by="peer").groups] == ["127.0.0.1"]
+    assert emulator.journal().ranges("data", "a/1").groups == []
+    with pytest.raises(ValueError, match="by: must be connection, peer, access_key or user_agent, not 'key'"):
+        emulator.journal().ranges("data", "a/1", by="key")  # type: ignore[arg-type]
+
+
+def test_objects_are_listed_by_their_requests(emulator: Emulator) -> None:
+    client = fill(emulator)
+    client.get_object(Bucket="data", Key="a/1")["Body"].read()
+    with pytest.raises(ClientError):
+        client.get_object(Bucket="data", Key="none")
+    first, second = emulator.journal().objects(bucket="data")
+    assert (first.bucket, first.key, first.reads, first.writes, first.bytes_out, first.errors) == ("data", "a/1", 1, 1, 100, 0)
+    assert first.bytes_in >= 100
+    assert (second.key, second.reads, second.writes, second.errors) == ("none", 1, 0, 1)
+    assert emulator.journal().objects(key_prefix="b") == []
+
+
 # botocore counts the first attempt too. The modes differ in their waits, not in the number of attempts.
 @pytest.mark.parametrize("mode", ["legacy", "standard"])
 def test_boto3_makes_as_many_attempts_as_configured(mode: str) -> None:
@@ -288,6 +317,45 @@ def test_exports_contain_no_signatures_or_tokens(version: str, tmp_path: Path) -
         for text in ((tmp_path / "lines").read_text(), (tmp_path / "har").read_text(), str(entry), emulator.journal().describe()):
             assert signature not in text
             assert "the-token" not in text
+
+
+def test_captured_headers_are_in_entries_and_exports(emulator: Emulator, tmp_path: Path) -> None:
+    journal = emulator.journal()
+    assert journal.header_capture is None
+    until = journal.capture_headers(60)
+    assert until is not None
+    assert timedelta(0) < until - datetime.now(timezone.utc) <= timedelta(seconds=60)
+    assert journal.header_capture is not None
+    client = fill(emulator)
+    assert journal.capture_headers(0) is None
+    client.list_buckets()
+    created, put, listed = journal
+    names = [name.lower() for name, _ in put.request_headers]
+    assert "host" in names
+    assert "authorization" in names
+    headers = dict(put.request_headers)
+    assert headers["Authorization"].startswith("AWS4-HMAC-SHA256 Credential=penstock/")
+    assert headers["Authorization"].endswith("Signature=***")
+    assert ("x-amz-request-id", put.request_id) in put.response_headers
+    assert (put.headers_left_out, listed.request_headers, listed.response_headers) == (0, (), ())
+    assert put.signature is not None
+    assert (put.signature.version, put.signature.verdict) == ("v4", "valid")
+    journal.export(tmp_path / "har", "har")
+    archive = json.loads((tmp_path / "har").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(HAR).validate(archive)
+    shown = archive["log"]["entries"][1]["request"]["headers"]
+    assert [(header["name"], header["value"]) for header in shown] == list(put.request_headers)
+    with pytest.raises(ValueError, match="seconds: must be 0, which ends a capture, to 3600, not 3601"):
+        journal.capture_headers(3601)
+
+
+def test_a_wrong_secret_is_an_invalid_signature(emulator: Emulator) -> None:
+    emulator.secret_access_key = "wrong"
+    with pytest.raises(ClientError, match="SignatureDoesNotMatch"):
+        boto(emulator).list_buckets()
+    (entry,) = emulator.journal()
+    assert entry.signature is not None
+    assert (entry.signature.version, entry.signature.verdict) == ("v4", "invalid")
 
 
 def test_a_json_lines_export_has_a_line_per_entry(emulator: Emulator, tmp_path: Path) -> None:

@@ -512,6 +512,7 @@ void WireConnection::ReportResponseEnd(std::uint64_t body_bytes) {
   state.exchange.bytes_out = body_bytes;
   state.exchange.bytes_in = state.taken.value_or(state.body.bytes_read());
   state.exchange.whole = true;
+  state.exchange.sent_head = state.sender->head();
   if (settings_.on_ending) settings_.on_ending(state.exchange);
 }
 
@@ -532,6 +533,7 @@ WireConnection::Pause WireConnection::EndResponse(const SendResult& sent) {
   state.exchange.bytes_in = state.taken.value_or(state.body.bytes_read());
   state.exchange.whole = sent.ok;
   if (!sent.ok || state.exchange.ended == MonotonicTime{}) state.exchange.ended = Now();
+  state.exchange.sent_head = !sent.ok && state.sender ? state.sender->head() : std::string_view();
   if (settings_.on_finished) settings_.on_finished(state.exchange);
   if (state.exchange.response.action == message::WireAction::kReset) {
     stream_->Reset();

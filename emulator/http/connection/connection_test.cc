@@ -346,6 +346,8 @@ TEST_F(ConnectionTest, ReportsTheEndBeforeThePeerHasTheResponse) {
     EXPECT_TRUE(exchange.whole);
     EXPECT_GE(exchange.ended, exchange.began);
     EXPECT_EQ(exchange.bytes_out, exchange.request.method == "HEAD" ? 0u : 5u);
+    EXPECT_TRUE(exchange.sent_head.starts_with("HTTP/1.1 200 OK\r\n"));
+    EXPECT_NE(exchange.sent_head.find("\r\nContent-Length: 5\r\n\r\n"), std::string::npos);
     ++shown;
   };
   Serve([](message::Exchange& exchange) { RespondWith(exchange, "12345"); }, options);

@@ -185,6 +185,13 @@ struct SeedReport {
   std::uint64_t skipped = 0;  // links, pipes, devices, and names that are not valid keys
 };
 
+struct SimulateRequest {
+  std::string job;  // as for SimulateJson (penstock/simulate.h)
+  // Called every few milliseconds on the calling thread. May be empty. If it returns true, the call
+  // ends with kCancelled.
+  std::function<bool()> cancelled = {};
+};
+
 struct LifecycleRequest {
   std::string name_space = "default";
   std::string bucket = {};  // empty: every bucket
@@ -245,6 +252,14 @@ class Emulator {
   // continues.
   virtual Result<void> ClearJournal(const std::string& name_space) = 0;
 
+  // For `duration` from now on, 0 to 3600 s, the entries of requests that end have the headers of
+  // the request and the response. 0 ends an earlier capture, as does a reset. Returns the end of
+  // the capture by the machine's clock; nullopt: there is none.
+  virtual Result<std::optional<WallTime>> CaptureHeaders(const std::string& name_space,
+                                                         std::chrono::seconds duration) = 0;
+  // Returns the end of the current capture.
+  virtual Result<std::optional<WallTime>> HeaderCapture(const std::string& name_space) const = 0;
+
   // Sets limits, latency and bandwidth from now on, with full budgets: JSON or a preset's name, as
   // in EmulatorOptions::limits_json; "{}": none. A reset restores the initial ones.
   // kInvalidArgument names the member.
@@ -280,6 +295,10 @@ class Emulator {
                                          std::chrono::milliseconds wait) const = 0;
   // Removes the events up to the number `last`.
   virtual Result<void> RemoveEvents(const std::string& name_space, std::uint64_t last) = 0;
+
+  // As SimulateJson, without a use of this emulator's buckets. Ends with Stop, and after a minute.
+  // A job may have 5,000,000 requests and 1,000,000 connections.
+  virtual Result<std::string> Simulate(const SimulateRequest& request) const = 0;
 
   virtual Result<SeedReport> Seed(const SeedRequest& request) = 0;
   // Adds accounts and keys; replaces those with the same account id or access key id. Returns

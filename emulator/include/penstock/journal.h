@@ -10,12 +10,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "penstock/base/clock.h"
 #include "penstock/base/export.h"
 #include "penstock/base/result.h"
 #include "penstock/base/types.h"
+#include "penstock/request_signature.h"
 
 namespace penstock::emulator::journal {
 class Journal;
@@ -72,11 +74,21 @@ struct BasicJournalEntry {
   Text authorization{};
   // The kind of x-amz-content-sha256: "signed", "unsigned", "STREAMING-..."; empty: none.
   Text payload{};
+  RequestSignature signature;
+  // Only of requests that ended during a capture (Emulator::CaptureHeaders), as sent, in lines
+  // "Name: value\n" (JournalHeaders); secrets are replaced by "***". At most 8 KiB of both.
+  Text request_headers{};
+  Text response_headers{};
+  std::uint32_t headers_left_out = 0;  // headers of both that did not fit
 
   std::chrono::nanoseconds lasted() const { return ended - began; }
 };
 using JournalEntry = BasicJournalEntry<std::string>;
 using JournalEntryView = BasicJournalEntry<std::string_view>;
+
+// Returns the names and values of request_headers or response_headers, in order. The views point
+// into `lines`.
+std::vector<std::pair<std::string_view, std::string_view>> JournalHeaders(std::string_view lines);
 
 // Selects entries. Unset members match every entry; all set members must match.
 struct JournalFilter {
@@ -115,6 +127,40 @@ struct RangeReport {
   // Compared with the wanted ranges, if given.
   std::vector<ByteRange> missing;     // wanted and not covered
   std::uint64_t over_read_bytes = 0;  // covered and not wanted
+};
+
+// By what reads are grouped. kPeer: the client's address without its port.
+enum class RangeGrouping : std::uint8_t { kConnection, kPeer, kAccessKey, kUserAgent };
+
+// The successful reads of one group.
+struct RangeGroup {
+  std::string value;  // of the connection (its number), peer, access key or user agent
+  std::uint64_t requests = 0;
+  std::vector<ByteRange> covered;   // the union of what they fetched
+  std::uint64_t fetched_bytes = 0;  // the sum; bytes fetched twice count twice
+  std::uint64_t overlap_bytes = 0;  // within the group
+  // As in the entries: the begin of the first read and the end of the last one.
+  std::chrono::nanoseconds began{};
+  std::chrono::nanoseconds ended{};
+};
+struct RangeGroups {
+  std::vector<RangeGroup> groups;  // most fetched bytes first
+  std::uint64_t dropped = 0;       // groups above the limit
+};
+
+// The requests for one object, with any outcome.
+struct ObjectUse {
+  std::string bucket;
+  std::string key;
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t bytes_out = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t errors = 0;  // status 400 or above, or no complete response
+};
+struct ObjectReport {
+  std::vector<ObjectUse> objects;  // most requests first
+  std::uint64_t dropped = 0;       // objects above the limit
 };
 
 // The requests with one invocation id.
@@ -158,6 +204,14 @@ class JournalReading {
   // For one object: the filter must have bucket and key. `wanted` may overlap and be in any order;
   // if empty, `missing` and `over_read_bytes` are not computed.
   RangeReport Ranges(const JournalFilter& filter, std::vector<ByteRange> wanted = {}) const;
+
+  // The same reads by group, at most `limit` groups.
+  RangeGroups GroupedRanges(const JournalFilter& filter, RangeGrouping by,
+                            std::size_t limit = 1000) const;
+
+  // The objects that requests name by their key, at most `limit`. Requests with keys in their
+  // bodies (DeleteObjects) do not count.
+  ObjectReport Objects(const JournalFilter& filter = {}, std::size_t limit = 1000) const;
 
   // Largest number of these requests that were in progress at the same time.
   std::uint64_t MaxConcurrency(const JournalFilter& filter = {}) const;

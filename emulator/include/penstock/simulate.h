@@ -3,6 +3,8 @@
 #ifndef PENSTOCK_SIMULATE_H_
 #define PENSTOCK_SIMULATE_H_
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -12,9 +14,18 @@
 namespace PENSTOCK_EXPORT penstock {
 namespace emulator {
 
+struct SimulateOptions {
+  std::uint64_t most_requests = 20'000'000;  // of the job without rejections and retries
+  // The product of "ranks" and "connections_per_rank"; each takes about 60 bytes.
+  std::uint64_t most_connections = 65'536 * 1'024;
+  // Called every few milliseconds on the calling thread. May be empty. If it returns true, the
+  // simulation ends with kCancelled.
+  std::function<bool()> cancelled = {};
+};
+
 // Runs a job and returns its report. Both are JSON objects. The same job has the same report on
 // every machine. Takes about 1 us of CPU time per request. kInvalidArgument names the invalid
-// member.
+// member, or the number of requests or connections and its limit.
 //
 // Members of the job, all optional. The first value is the default. Times are in seconds, sizes in
 // bytes.
@@ -37,9 +48,9 @@ namespace emulator {
 //   "min_prefix_length"      10
 //   "prefix_count"           one per rank
 //   "prefixes"               list for "round-robin"
-//   "limits"                 "aws-standard", "aws-strict", "aws-express", or an object with
-//                            "reads_per_second", "writes_per_second", "burst_ms", "split_after_s",
-//                            "merge_after_s", "max_partitions"
+//   "limits"                 "aws-standard", "aws-strict" or "aws-express". These members of the
+//                            job replace single values: "reads_per_second", "writes_per_second",
+//                            "burst_ms", "split_after_s", "merge_after_s", "max_partitions"
 //   "warm_partitions"        1: a new bucket. N: the N partitions that 8 earlier rounds of this job
 //                            have left, split by the strategy's own names, each with as many files;
 //                            the rounds continue from 8
@@ -56,7 +67,7 @@ namespace emulator {
 //   "interval_s", "intervals"  with "requests", "refused", "partitions"
 //   "partitions"             the busiest ones, with "begin" (first key) and "requests" per interval
 //   "events"                 splits and merges
-Result<std::string> SimulateJson(std::string_view job);
+Result<std::string> SimulateJson(std::string_view job, const SimulateOptions& options = {});
 
 }  // namespace emulator
 }  // namespace penstock

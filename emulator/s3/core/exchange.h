@@ -19,6 +19,7 @@
 #include "emulator/store/store.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
+#include "penstock/request_signature.h"
 
 namespace penstock::emulator::s3 {
 
@@ -120,6 +121,7 @@ class Exchange final : public message::Exchange {
   Identity identity;  // Set by authentication.
   // The region of the signature's scope, set by authentication. Empty: unsigned (regions.h).
   std::string signing_region;
+  RequestSignature signature;  // Set by authentication.
   // Set by the first filter or authentication. Never null in the router.
   std::shared_ptr<Namespace> space;
   std::string operation;  // For example "GetObject". Set once the target is parsed.

@@ -209,8 +209,9 @@ class Admin final : public message::Handler {
         exchange.request.method == "HEAD" ? std::string_view("GET") : exchange.request.method;
     const std::string whole_path = call.path + call.name;
     std::string allow;
-    for (const auto routes : {SpaceRoutes(), FaultRoutes(), LimitRoutes(), JournalRoutes(),
-                              ExplainRoutes(), LifecycleRoutes(), EventRoutes()}) {
+    for (const auto routes :
+         {SpaceRoutes(), FaultRoutes(), LimitRoutes(), JournalRoutes(), ExplainRoutes(),
+          LifecycleRoutes(), EventRoutes(), SimulateRoutes()}) {
       for (const AdminRoute& route : routes) {
         if (route.path != call.path && route.path != whole_path) continue;
         if (route.method == method) return RespondBy(route, exchange, call);
@@ -270,8 +271,10 @@ class Admin final : public message::Handler {
         exchange, 404,
         "unknown path '" + std::string(path) +
             "'; this listener serves /_penstock/ health, stats, metrics, reset, namespaces, clock, "
-            "faults, retry-tests, scenarios, limits, lifecycle, events, explain, seed, users, "
-            "access-keys, journal, journal-tail, journal-query and container-credentials, and "
+            "faults, retry-tests, scenarios, limits, lifecycle, events, explain, seed, simulate, "
+            "users, "
+            "access-keys, journal, journal-tail, journal-query, journal-capture and "
+            "container-credentials, and "
             "/latest/ of the instance metadata "
             "service");
   }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/dates.h"
 #include "emulator/server/admin/admin_json.h"
 #include "emulator/server/admin/admin_routes.h"
 #include "emulator/server/admin/journal_body.h"
@@ -160,11 +161,27 @@ Result<AdminReply> ClearJournal(Emulator& emulator, const AdminCall& call) {
   return AdminReply{JsonText({{"status", "ok"}})};
 }
 
+Result<AdminReply> CaptureReply(Result<std::optional<WallTime>> until) {
+  if (!until.ok()) return std::move(until).error();
+  return AdminReply{JsonText({{"until", *until ? Json(FormatIso8601(**until)) : Json()}})};
+}
+
+Result<AdminReply> CaptureHeaders(Emulator& emulator, const AdminCall& call) {
+  PENSTOCK_ASSIGN(const std::chrono::seconds duration, ParseCapture(call.body));
+  return CaptureReply(emulator.CaptureHeaders(call.space(), duration));
+}
+
+Result<AdminReply> ReadCapture(Emulator& emulator, const AdminCall& call) {
+  return CaptureReply(emulator.HeaderCapture(call.space()));
+}
+
 constexpr AdminRoute kRoutes[] = {
     {"journal", "GET", ReadJournal, 200, "*"},      {"journal", "DELETE", ClearJournal},
     {"journal/", "GET", ReadJournal, 200, "*"},     {"journal/", "DELETE", ClearJournal},
     {"journal-tail", "GET", TailJournal, 200, "*"}, {"journal-tail/", "GET", TailJournal, 200, "*"},
     {"journal-query", "POST", AskJournal},          {"journal-query/", "POST", AskJournal},
+    {"journal-capture", "GET", ReadCapture},        {"journal-capture", "POST", CaptureHeaders},
+    {"journal-capture/", "GET", ReadCapture},       {"journal-capture/", "POST", CaptureHeaders},
 };
 
 }  // namespace

@@ -222,6 +222,61 @@ TEST_F(AdminJournalTest, ExportsLinesAndHar) {
   EXPECT_EQ(log.at("entries")[0].at("request").at("url"), emulator_->endpoint() + "/bucket");
 }
 
+TEST_F(AdminJournalTest, CapturesHeadersWithoutSecrets) {
+  EXPECT_EQ(Get("journal-capture"), json({{"until", nullptr}}));
+  const json capture =
+      json::parse(Body(SendRequest("POST", "journal-capture/default", R"({"seconds": 60})")));
+  EXPECT_TRUE(capture.at("until").is_string());
+  EXPECT_TRUE(Get("journal-capture").at("until").is_string());
+  const HttpResponse response = Send(
+      emulator_->endpoint(), {.method = "PUT",
+                              .target = "/bucket",
+                              .more_headers = "X-Twice: b\r\nX-Twice: a\r\nCookie: hidden\r\n"});
+  ASSERT_EQ(response.status, 200);
+  EXPECT_EQ(json::parse(Body(SendRequest("POST", "journal-capture", R"({"seconds": 0})"))),
+            json({{"until", nullptr}}));
+  ASSERT_EQ(Put("/bucket/key", "text"), 200);
+  const json entries = Get("journal").at("entries");
+  const json& captured = entries.at(0);
+  const json& request = captured.at("request_headers");
+  EXPECT_EQ(request.at(0).at(0), "Host");
+  const std::string text = request.dump();
+  EXPECT_NE(text.find(R"(["X-Twice","b"],["X-Twice","a"],["Cookie","***"])"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("Signature=***"), std::string::npos) << text;
+  EXPECT_NE(text.find("Credential=penstock/"), std::string::npos) << text;
+  // The headers of the response are those that the client has received.
+  std::string received;
+  for (const json& header : captured.at("response_headers"))
+    received += header.at(0).get<std::string>() + ": " + header.at(1).get<std::string>() + "\r\n";
+  EXPECT_EQ(received,
+            response.text.substr(response.text.find("\r\n") + 2,
+                                 response.text.find("\r\n\r\n") - response.text.find("\r\n")));
+  EXPECT_EQ(captured.at("signature"), json({{"version", "v4"}, {"verdict", "valid"}}));
+  EXPECT_FALSE(entries.at(1).contains("request_headers")) << "the capture had ended";
+  EXPECT_EQ(SendRequest("GET", "journal?format=har").text.find("hidden"), std::string::npos);
+}
+
+TEST_F(AdminJournalTest, NamesInvalidCaptures) {
+  const auto refused = [&](const std::string& body) {
+    const HttpResponse response = SendRequest("POST", "journal-capture", body);
+    EXPECT_EQ(response.status, 400) << body;
+    return json::parse(Body(response)).at("error").get<std::string>();
+  };
+  EXPECT_EQ(refused(R"({"seconds": 3601})"),
+            "seconds: must be 0, which ends a capture, to 3600, not 3601");
+  EXPECT_EQ(refused("{}"), "seconds: is missing: give 1 to 3600, or 0 to end a capture");
+  EXPECT_NE(refused(R"({"second": 1})").find("second"), std::string::npos);
+  EXPECT_NE(refused(R"({"seconds": -1})").find("seconds"), std::string::npos);
+  EXPECT_EQ(SendRequest("POST", "journal-capture/nobody", R"({"seconds": 1})").status, 404);
+}
+
+TEST_F(AdminJournalTest, AResetEndsACapture) {
+  ASSERT_TRUE(emulator_->CaptureHeaders("default", std::chrono::seconds(60)).value());
+  ASSERT_TRUE(emulator_->Reset().ok());
+  EXPECT_FALSE(emulator_->HeaderCapture("default").value());
+}
+
 TEST_F(AdminJournalTest, ReturnsResultsOfQuestions) {
   Fill();
   ASSERT_EQ(

@@ -101,6 +101,14 @@ Result<ClockChange> ParseClockChange(std::string_view body) {
   return change;
 }
 
+Result<std::chrono::seconds> ParseCapture(std::string_view body) {
+  PENSTOCK_ASSIGN(const JsonTree tree, ParseBody(body));
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(tree.root(), "", {"seconds"}));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> seconds, fields.Whole("seconds"));
+  if (!seconds) return FieldError("seconds", "is missing: give 1 to 3600, or 0 to end a capture");
+  return std::chrono::seconds(*seconds);
+}
+
 Result<SeedRequest> ParseSeedRequest(std::string_view body) {
   PENSTOCK_ASSIGN(const JsonTree tree, ParseBody(body));
   const Json& json = tree.root();

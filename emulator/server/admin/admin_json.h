@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_SERVER_ADMIN_ADMIN_JSON_H_
 #define PENSTOCK_EMULATOR_SERVER_ADMIN_ADMIN_JSON_H_
 
+#include <chrono>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -30,6 +31,7 @@ std::string ClockJson(const std::string& name_space, const ClockState& state);
 Result<std::optional<std::string>> NamespaceToReset(std::string_view body);  // nullopt: all of them
 Result<std::string> NamespaceToCreate(std::string_view body);
 Result<ClockChange> ParseClockChange(std::string_view body);
+Result<std::chrono::seconds> ParseCapture(std::string_view body);
 Result<SeedRequest> ParseSeedRequest(std::string_view body);
 Result<AccessKeyChange> ParseKeyChange(std::string_view body);
 

@@ -23,9 +23,10 @@ namespace penstock::emulator::server {
 // Limits of concurrent requests that hold a resource for long. The admin listener has more threads
 // than `tails` (emulator.cc), so that other requests are served while all tails are in use.
 struct AdminConcurrency {
-  ConcurrencyLimit tails{24};      // each occupies a serving thread
-  ConcurrencyLimit downloads{16};  // of large journals; each keeps the memory of its snapshot
-  ConcurrencyLimit lifecycle{8};   // runs and previews; each occupies a serving thread
+  ConcurrencyLimit tails{24};       // each occupies a serving thread
+  ConcurrencyLimit downloads{16};   // of large journals; each keeps the memory of its snapshot
+  ConcurrencyLimit lifecycle{8};    // runs and previews; each occupies a serving thread
+  ConcurrencyLimit simulations{2};  // each occupies a processor
 };
 
 // A parsed request.
@@ -70,11 +71,13 @@ struct AdminRoute {
 std::span<const AdminRoute> FaultRoutes();  // faults, retry-tests
 // health, stats, metrics, reset, namespaces, clock, seed, users, access-keys
 std::span<const AdminRoute> SpaceRoutes();
-std::span<const AdminRoute> JournalRoutes();    // journal, journal-tail, journal-query
-std::span<const AdminRoute> LimitRoutes();      // limits
+std::span<const AdminRoute>
+JournalRoutes();                            // journal, journal-tail, journal-query, journal-capture
+std::span<const AdminRoute> LimitRoutes();  // limits
 std::span<const AdminRoute> ExplainRoutes();    // explain
 std::span<const AdminRoute> LifecycleRoutes();  // lifecycle
 std::span<const AdminRoute> EventRoutes();      // events
+std::span<const AdminRoute> SimulateRoutes();   // simulate
 
 }  // namespace penstock::emulator::server
 
