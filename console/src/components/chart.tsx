@@ -19,7 +19,7 @@ export interface ChartProps {
   times: readonly number[]; // Seconds since the epoch.
   series: readonly Series[];
   format: (value: number) => string;
-  span?: number; // Seconds that the axis covers up to the latest time.
+  binary?: boolean; // The axis is divided at powers of two, for bytes.
   height?: number;
   limit?: number; // The end of the axis, where the data do not exceed it.
 }
@@ -27,9 +27,12 @@ export interface ChartProps {
 const shown = (format: (value: number) => string, value: number | null | undefined) =>
   value === null || value === undefined ? '–' : format(value);
 
-function axisRange(props: ChartProps): uPlot.Range.MinMax {
-  const end = props.times.at(-1) ?? 1;
-  return [end - (props.span ?? 300), end];
+const powersOfTwo = Array.from({ length: 60 }, (_, i) => 2 ** i);
+
+// What there is, at least a minute.
+function axisRange({ times }: ChartProps): uPlot.Range.MinMax {
+  const end = times.at(-1) ?? 1;
+  return [Math.min(times[0] ?? 0, end - 60), end];
 }
 
 function axis(format: (value: number) => string | null): uPlot.Axis {
@@ -49,7 +52,7 @@ function options(props: () => ChartProps, width: number, onIndex: (index: number
   return {
     width,
     height: now.height ?? 150,
-    padding: [8, 6, 0, 0],
+    padding: [8, 26, 0, 0],
     legend: { show: false },
     cursor: { sync: { key: 'time' }, drag: { x: false, y: false }, points: { size: 6 }, y: false },
     scales: {
@@ -58,7 +61,7 @@ function options(props: () => ChartProps, width: number, onIndex: (index: number
     },
     axes: [
       { ...axis(utc), space: 70, size: 24 },
-      { ...axis((value) => now.format(value)), space: 34, size: 62 },
+      { ...axis((value) => now.format(value)), space: 34, size: 62, ...(now.binary ? { incrs: powersOfTwo } : {}) },
     ],
     series: [
       {},

@@ -20,6 +20,7 @@ export interface GridProps<Row> {
   rows: readonly Row[];
   rowKey: (row: Row) => string | number;
   onOpen?: (row: Row) => void;
+  onMove?: (row: Row) => void; // The active row changed by a key.
   selected?: string | number | null;
   empty?: ComponentChildren;
   height?: string; // CSS; otherwise it fills its container.
@@ -62,6 +63,7 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
   const move = (to: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, to));
     setActive(next);
+    props.onMove?.(rows[next]!);
     const grid = element.current!;
     const top = next * rowHeight;
     if (top < grid.scrollTop) grid.scrollTop = top;

@@ -9,6 +9,7 @@ export interface View {
 
 export const views: readonly View[] = [
   { name: 'overview', title: 'Overview', load: () => import('./overview.tsx') },
+  { name: 'requests', title: 'Requests', load: () => import('./requests.tsx') },
   { name: 'throttle', title: 'Throttle', load: () => import('./throttle.tsx') },
   { name: 'faults', title: 'Faults', load: () => import('./faults.tsx') },
   { name: 'clock', title: 'Clock and lifecycle', load: () => import('./clock.tsx') },

@@ -236,10 +236,10 @@ function Charts(props: { events: Events }) {
       <ChartPanel title="Requests by operation, per second" times={times} series={all.operations} format={number} />
       <ChartPanel title="Responses by status, per second" times={times} series={all.statuses} format={number} />
       <LatencyPanel events={events} times={times} />
-      <ChartPanel title="Bytes per second" times={times} series={all.traffic} format={bytes} />
+      <ChartPanel title="Bytes per second" times={times} series={all.traffic} format={bytes} binary />
       <ChartPanel title="Retries and injected failures, per second" times={times} series={all.failures} format={number} />
       <ChartPanel title="Open connections" times={times} series={all.connections} format={number} />
-      <ChartPanel title="Memory" times={times} series={all.memory} format={bytes} />
+      <ChartPanel title="Memory" times={times} series={all.memory} format={bytes} binary />
     </div>
   );
 }
