@@ -180,6 +180,8 @@ def test_every_operation_of_the_file_is_answered(checked: Checked, tmp_path: Pat
     get_and_run_lifecycle(checked, s3)
     assert api("POST", root + "simulate", {"ranks": 4, "writes_per_second": 2, "max_partitions": 3})["refused"] > 0
     api("POST", root + "simulate", {"ranks": 0})
+    for name in ("faults", "limits", "users"):
+        assert api("GET", f"{root}schemas/{name}") == json.loads((ROOT / f"docs/{name}.schema.json").read_text())
     api("GET", "/_localstack/health")
     api("POST", "/moto-api/reset")
     api("POST", root + "reset")

@@ -211,7 +211,7 @@ class Admin final : public message::Handler {
     std::string allow;
     for (const auto routes :
          {SpaceRoutes(), FaultRoutes(), LimitRoutes(), JournalRoutes(), ExplainRoutes(),
-          LifecycleRoutes(), EventRoutes(), SimulateRoutes()}) {
+          LifecycleRoutes(), EventRoutes(), SimulateRoutes(), SchemaRoutes()}) {
       for (const AdminRoute& route : routes) {
         if (route.path != call.path && route.path != whole_path) continue;
         if (route.method == method) return RespondBy(route, exchange, call);
@@ -272,11 +272,8 @@ class Admin final : public message::Handler {
         "unknown path '" + std::string(path) +
             "'; this listener serves /_penstock/ health, stats, metrics, reset, namespaces, clock, "
             "faults, retry-tests, scenarios, limits, lifecycle, events, explain, seed, simulate, "
-            "users, "
-            "access-keys, journal, journal-tail, journal-query, journal-capture and "
-            "container-credentials, and "
-            "/latest/ of the instance metadata "
-            "service");
+            "schemas, users, access-keys, journal, journal-tail, journal-query, journal-capture "
+            "and container-credentials, and /latest/ of the instance metadata service");
   }
 
   Emulator& emulator_;

@@ -78,6 +78,7 @@ std::span<const AdminRoute> ExplainRoutes();    // explain
 std::span<const AdminRoute> LifecycleRoutes();  // lifecycle
 std::span<const AdminRoute> EventRoutes();      // events
 std::span<const AdminRoute> SimulateRoutes();   // simulate
+std::span<const AdminRoute> SchemaRoutes();     // schemas
 
 }  // namespace penstock::emulator::server
 
