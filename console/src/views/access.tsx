@@ -5,9 +5,9 @@ import type { Account } from '../lib/access.ts';
 import { useStore } from '../lib/store.ts';
 import { namespace } from '../live.ts';
 import { usePolled } from '../polling.ts';
-import { EntitiesPanel } from './access/entities.tsx';
-import { ExplainPanel } from './access/explain.tsx';
-import { KeysPanel } from './access/keys.tsx';
+import { EntitiesPanel } from '../access/entities.tsx';
+import { ExplainPanel } from '../access/explain.tsx';
+import { KeysPanel } from '../access/keys.tsx';
 import './access.css';
 
 export default function Access() {

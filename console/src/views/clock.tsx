@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks';
 import { useStore } from '../lib/store.ts';
 import { live, namespace } from '../live.ts';
-import { ClockPanel } from './clock/clock.tsx';
-import { EventsPanel } from './clock/events.tsx';
-import { LifecyclePanel } from './clock/lifecycle.tsx';
+import { ClockPanel } from '../clock/clock.tsx';
+import { EventsPanel } from '../clock/events.tsx';
+import { LifecyclePanel } from '../clock/lifecycle.tsx';
 import './clock.css';
 
 export default function ClockView() {

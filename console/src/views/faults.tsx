@@ -8,9 +8,9 @@ import type { Json, JsonObject, Schema } from '../lib/schema.ts';
 import { Store, useStore } from '../lib/store.ts';
 import { live, namespace } from '../live.ts';
 import { useAction, usePolled } from '../polling.ts';
-import { AccountPanel } from './faults/account.tsx';
-import { ScenarioEditor } from './faults/editor.tsx';
-import { NamedScenarios } from './faults/named.tsx';
+import { AccountPanel } from '../faults/account.tsx';
+import { ScenarioEditor } from '../faults/editor.tsx';
+import { NamedScenarios } from '../faults/named.tsx';
 import './faults.css';
 
 const empty: JsonObject = { rules: [] };

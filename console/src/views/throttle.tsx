@@ -9,11 +9,11 @@ import { useStore } from '../lib/store.ts';
 import { live, namespace } from '../live.ts';
 import { useAction, usePolled } from '../polling.ts';
 import { replaceParams, route } from '../router.ts';
-import { HeatMap } from './throttle/heatmap.tsx';
-import { LimitsPanel } from './throttle/limits.tsx';
-import { PartitionTable } from './throttle/partitions.tsx';
-import { RefusedPrefixes } from './throttle/prefixes.tsx';
-import { Simulation } from './throttle/simulation.tsx';
+import { HeatMap } from '../throttle/heatmap.tsx';
+import { LimitsPanel } from '../throttle/limits.tsx';
+import { PartitionTable } from '../throttle/partitions.tsx';
+import { RefusedPrefixes } from '../throttle/prefixes.tsx';
+import { Simulation } from '../throttle/simulation.tsx';
 import './throttle.css';
 
 const shownSeconds = 300;

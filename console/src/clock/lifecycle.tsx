@@ -1,12 +1,12 @@
 // What lifecycle rules would do at a time, and what they did.
 import { useEffect, useState } from 'preact/hooks';
-import { getJson, messageOf, sendJson } from '../../api.ts';
-import { Alert, Panel } from '../../components/basic.tsx';
-import { Grid, rowHeight, type Column } from '../../components/grid.tsx';
-import { localOf, utcOf, type Clock } from '../../lib/clock.ts';
-import { bytes, dateTime, plural } from '../../lib/format.ts';
-import { actionText, type LifecycleAccount, type LifecycleAction } from '../../lib/lifecycle.ts';
-import { useAction } from '../../polling.ts';
+import { getJson, messageOf, sendJson } from '../api.ts';
+import { Alert, Panel } from '../components/basic.tsx';
+import { Grid, rowHeight, type Column } from '../components/grid.tsx';
+import { localOf, utcOf, type Clock } from '../lib/clock.ts';
+import { bytes, dateTime, plural } from '../lib/format.ts';
+import { actionText, type LifecycleAccount, type LifecycleAction } from '../lib/lifecycle.ts';
+import { useAction } from '../polling.ts';
 
 const columns: readonly Column<LifecycleAction>[] = [
   { id: 'key', title: 'Object', width: 'minmax(140px, 2fr)', cell: (row) => <span title={`${row.bucket}/${row.key}`}>{`${row.bucket}/${row.key}`}</span> },

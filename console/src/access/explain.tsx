@@ -1,8 +1,8 @@
 // Explains why a request was denied: one of the journal, or a described one.
 import { useEffect, useState } from 'preact/hooks';
-import { getJson, inNamespace, s3Path, send } from '../../api.ts';
-import { Alert, Badge, Field, Members, Panel } from '../../components/basic.tsx';
-import { Grid, type Column } from '../../components/grid.tsx';
+import { getJson, inNamespace, s3Path, send } from '../api.ts';
+import { Alert, Badge, Field, Members, Panel } from '../components/basic.tsx';
+import { Grid, type Column } from '../components/grid.tsx';
 import {
   accountOf,
   actions,
@@ -17,10 +17,10 @@ import {
   type Decision,
   type Explanation,
   type Question,
-} from '../../lib/access.ts';
-import { timeOfDay } from '../../lib/format.ts';
-import type { Json } from '../../lib/schema.ts';
-import { useAction, usePolled } from '../../polling.ts';
+} from '../lib/access.ts';
+import { timeOfDay } from '../lib/format.ts';
+import type { Json } from '../lib/schema.ts';
+import { useAction, usePolled } from '../polling.ts';
 
 interface DeniedEntry {
   number: number;

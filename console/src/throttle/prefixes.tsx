@@ -1,11 +1,11 @@
 // Which keys get 503, from the journal.
 import { useEffect, useRef } from 'preact/hooks';
-import { getJson, inNamespace } from '../../api.ts';
-import { Alert, Panel, SimpleTable } from '../../components/basic.tsx';
-import { count, percent, plural } from '../../lib/format.ts';
-import { countPrefixes } from '../../lib/prefixes.ts';
-import { formatRoute } from '../../lib/route.ts';
-import { usePolled } from '../../polling.ts';
+import { getJson, inNamespace } from '../api.ts';
+import { Alert, Panel, SimpleTable } from '../components/basic.tsx';
+import { count, percent, plural } from '../lib/format.ts';
+import { countPrefixes } from '../lib/prefixes.ts';
+import { formatRoute } from '../lib/route.ts';
+import { usePolled } from '../polling.ts';
 
 const mostKeys = 10_000;
 const mostPrefixes = 10;

@@ -1,9 +1,9 @@
 // Reads and changes the clock.
 import { useEffect, useState } from 'preact/hooks';
-import { getJson, inNamespace, sendJson } from '../../api.ts';
-import { Alert, Badge, Check, Field, Panel } from '../../components/basic.tsx';
-import { isChanged, largestSkewSeconds, localOf, nowOf, offsetText, rateAt, ratePosition, units, utcOf, type Clock, type Unit } from '../../lib/clock.ts';
-import { useAction } from '../../polling.ts';
+import { getJson, inNamespace, sendJson } from '../api.ts';
+import { Alert, Badge, Check, Field, Panel } from '../components/basic.tsx';
+import { isChanged, largestSkewSeconds, localOf, nowOf, offsetText, rateAt, ratePosition, units, utcOf, type Clock, type Unit } from '../lib/clock.ts';
+import { useAction } from '../polling.ts';
 
 const jumps: readonly [string, number][] = [
   ['1 min', 60],

@@ -1,14 +1,14 @@
 // Events of the namespace's notification configurations, the latest first.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { getJson, inNamespace, sendJson } from '../../api.ts';
-import { Alert, Badge, Panel } from '../../components/basic.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { Grid, type Column } from '../../components/grid.tsx';
-import { plural, timeOfDay } from '../../lib/format.ts';
-import { changeOf } from '../../lib/lifecycle.ts';
-import { useStore } from '../../lib/store.ts';
-import { live } from '../../live.ts';
-import { useAction, usePolled } from '../../polling.ts';
+import { getJson, inNamespace, sendJson } from '../api.ts';
+import { Alert, Badge, Panel } from '../components/basic.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Grid, type Column } from '../components/grid.tsx';
+import { plural, timeOfDay } from '../lib/format.ts';
+import { changeOf } from '../lib/lifecycle.ts';
+import { useStore } from '../lib/store.ts';
+import { live } from '../live.ts';
+import { useAction, usePolled } from '../polling.ts';
 
 const kept = 500;
 

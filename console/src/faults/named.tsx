@@ -1,8 +1,8 @@
 // The scenarios that the emulator brings, each started with one click.
 import { useState } from 'preact/hooks';
-import { Field, Panel } from '../../components/basic.tsx';
-import type { NamedScenario } from '../../lib/scenario.ts';
-import type { JsonObject } from '../../lib/schema.ts';
+import { Field, Panel } from '../components/basic.tsx';
+import type { NamedScenario } from '../lib/scenario.ts';
+import type { JsonObject } from '../lib/schema.ts';
 
 export function NamedScenarios(props: {
   scenarios: readonly NamedScenario[];

@@ -1,14 +1,14 @@
 // Access keys: their state, new ones, and how to disable or delete them.
 import { useState } from 'preact/hooks';
-import { sendJson } from '../../api.ts';
-import { Alert, Badge, Check, CopyButton, Field, Members, Panel, SimpleTable } from '../../components/basic.tsx';
-import { Confirmation, Dialog } from '../../components/dialog.tsx';
-import { notify } from '../../components/toast.tsx';
-import { keysOf, keyState, withKey, type Account, type KeyRow } from '../../lib/access.ts';
-import { dateTime } from '../../lib/format.ts';
-import { useStore } from '../../lib/store.ts';
-import { live } from '../../live.ts';
-import { useAction } from '../../polling.ts';
+import { sendJson } from '../api.ts';
+import { Alert, Badge, Check, CopyButton, Field, Members, Panel, SimpleTable } from '../components/basic.tsx';
+import { Confirmation, Dialog } from '../components/dialog.tsx';
+import { notify } from '../components/toast.tsx';
+import { keysOf, keyState, withKey, type Account, type KeyRow } from '../lib/access.ts';
+import { dateTime } from '../lib/format.ts';
+import { useStore } from '../lib/store.ts';
+import { live } from '../live.ts';
+import { useAction } from '../polling.ts';
 
 interface NewKey {
   access_key_id: string;

@@ -1,7 +1,7 @@
 // The partitions of a bucket as a table: tokens, rates and counts now.
-import { Grid, rowHeight, type Column } from '../../components/grid.tsx';
-import { count } from '../../lib/format.ts';
-import { burst, compareKeys, rangeText, type BucketReport, type Partition } from '../../lib/partitions.ts';
+import { Grid, rowHeight, type Column } from '../components/grid.tsx';
+import { count } from '../lib/format.ts';
+import { burst, compareKeys, rangeText, type BucketReport, type Partition } from '../lib/partitions.ts';
 
 function Tokens(props: { tokens: number; most: number }) {
   return (

@@ -1,11 +1,11 @@
 // Compares key prefixes: the same job with each strategy, in the emulator's model of partitions.
 import { useState } from 'preact/hooks';
-import { sendJson } from '../../api.ts';
-import { Alert, Badge, Check, Field, Panel, SimpleTable } from '../../components/basic.tsx';
-import { count, duration } from '../../lib/format.ts';
-import { effective, presets, type LimitsDocument } from '../../lib/limits.ts';
-import { clients, jobOf, outcomeOf, prefixesOf, strategies, type Outcome, type Plan, type Report } from '../../lib/simulation.ts';
-import { useAction } from '../../polling.ts';
+import { sendJson } from '../api.ts';
+import { Alert, Badge, Check, Field, Panel, SimpleTable } from '../components/basic.tsx';
+import { count, duration } from '../lib/format.ts';
+import { effective, presets, type LimitsDocument } from '../lib/limits.ts';
+import { clients, jobOf, outcomeOf, prefixesOf, strategies, type Outcome, type Plan, type Report } from '../lib/simulation.ts';
+import { useAction } from '../polling.ts';
 
 const first = { ranks: 1_024, filesPerRank: 1, fileMebibytes: 1_024, warmPartitions: 16, startSpreadSeconds: 0 };
 

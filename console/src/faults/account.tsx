@@ -1,9 +1,9 @@
 // What the running scenario has done so far.
-import { Alert, Badge, Panel, SimpleTable } from '../../components/basic.tsx';
-import { count, plural } from '../../lib/format.ts';
-import { formatRoute } from '../../lib/route.ts';
-import { isAccountOf, remaining, ruleSummary, type FaultAccount, type RuleAccount } from '../../lib/scenario.ts';
-import type { Json, JsonObject } from '../../lib/schema.ts';
+import { Alert, Badge, Panel, SimpleTable } from '../components/basic.tsx';
+import { count, plural } from '../lib/format.ts';
+import { formatRoute } from '../lib/route.ts';
+import { isAccountOf, remaining, ruleSummary, type FaultAccount, type RuleAccount } from '../lib/scenario.ts';
+import type { Json, JsonObject } from '../lib/schema.ts';
 
 function RuleTable(props: { account: FaultAccount; rules: readonly Json[] | null }) {
   const { rules } = props;

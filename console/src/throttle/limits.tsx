@@ -1,10 +1,10 @@
 // The settings of the limits: a preset, sliders for its values, or the whole as JSON.
 import { useEffect, useId, useState } from 'preact/hooks';
-import { Alert, Field, Panel } from '../../components/basic.tsx';
-import { JsonEditor } from '../../components/json_editor.tsx';
-import { duration } from '../../lib/format.ts';
-import { effective, positionOf, presets, scales, scopeOf, steps, valueAt, withScope, type LimitsDocument, type Scale } from '../../lib/limits.ts';
-import { isObject, type Json } from '../../lib/schema.ts';
+import { Alert, Field, Panel } from '../components/basic.tsx';
+import { JsonEditor } from '../components/json_editor.tsx';
+import { duration } from '../lib/format.ts';
+import { effective, positionOf, presets, scales, scopeOf, steps, valueAt, withScope, type LimitsDocument, type Scale } from '../lib/limits.ts';
+import { isObject, type Json } from '../lib/schema.ts';
 
 function SliderRow(props: { scale: Scale; value: number; changed: boolean; onChange: (value: number) => void; onReset: () => void }) {
   const { scale, value, onChange } = props;

@@ -1,8 +1,8 @@
 // Users, groups, roles and managed policies, with their documents.
 import { useState } from 'preact/hooks';
-import { Badge, Panel, SimpleTable } from '../../components/basic.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { entitiesOf, type Account, type EntityRow } from '../../lib/access.ts';
+import { Badge, Panel, SimpleTable } from '../components/basic.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { entitiesOf, type Account, type EntityRow } from '../lib/access.ts';
 
 interface Part {
   title: string;

@@ -1,10 +1,10 @@
 // Edits a scenario: a list of rules with a form for one of them, or the whole as JSON.
 import { useState } from 'preact/hooks';
-import { Field, Panel } from '../../components/basic.tsx';
-import { JsonEditor } from '../../components/json_editor.tsx';
-import { SchemaForm } from '../../components/schema_form.tsx';
-import { ruleId, ruleSummary } from '../../lib/scenario.ts';
-import { isObject, placeOf, type Json, type JsonObject, type Schema } from '../../lib/schema.ts';
+import { Field, Panel } from '../components/basic.tsx';
+import { JsonEditor } from '../components/json_editor.tsx';
+import { SchemaForm } from '../components/schema_form.tsx';
+import { ruleId, ruleSummary } from '../lib/scenario.ts';
+import { isObject, placeOf, type Json, type JsonObject, type Schema } from '../lib/schema.ts';
 
 const suggestions = {
   operation: [

@@ -1,7 +1,7 @@
 // Draws the heat map of partitions on a canvas.
-import { timeOfDay } from '../../lib/format.ts';
-import { largestRate, rowsOf, type Cell, type HeatColumn } from '../../lib/partitions.ts';
-import { tokenColour } from '../../theme.ts';
+import { timeOfDay } from '../lib/format.ts';
+import { largestRate, rowsOf, type Cell, type HeatColumn } from '../lib/partitions.ts';
+import { tokenColour } from '../theme.ts';
 
 export interface Plot {
   left: number; // CSS pixels.

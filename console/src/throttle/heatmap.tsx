@@ -1,9 +1,9 @@
 // Requests by partition over time.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { number, percent, timeOfDay } from '../../lib/format.ts';
-import { largestRate, rangeText, type HeatColumn } from '../../lib/partitions.ts';
-import { useStore } from '../../lib/store.ts';
-import { darkness } from '../../theme.ts';
+import { number, percent, timeOfDay } from '../lib/format.ts';
+import { largestRate, rangeText, type HeatColumn } from '../lib/partitions.ts';
+import { useStore } from '../lib/store.ts';
+import { darkness } from '../theme.ts';
 import { draw, hit, plotOf, type Plot } from './draw.ts';
 
 const height = 240;
