@@ -161,7 +161,7 @@ export function App() {
   const view = name === '' ? views[0]! : views.find((one) => one.name === name);
 
   useEffect(() => {
-    document.title = `${view ? `${view.title} – ` : ''}Penstock emulator`;
+    document.title = `${view ? `${view.title} | ` : ''}Penstock emulator`;
     // A screen reader continues at the new view; the first view is where the page starts anyway.
     if (!first.current) main.current?.focus();
     first.current = false;

@@ -58,7 +58,6 @@ run_wheels() {
     shift
   done
   ensure_packages
-  ensure_console
   make_venv requirements-wheels.txt
   wheel_tools=$("$made/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   export PATH="$made/bin:$PATH" CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=include_file_ctime,include_file_mtime
@@ -72,6 +71,8 @@ run_wheels() {
     done
     [ ${#pythons[@]} -gt 0 ] || die "no CPython with headers was found; name one with --python PATH"
   fi
+  ensure_console
+  ensure_node  # the packages' licences
   tools/packages/static_dependencies.sh build/static >"$(log_file static)" 2>&1 || { tail -n 20 "$(log_file static)" >&2; die "building libcurl failed; all output is in $(log_file static)"; }
   rm -rf build/wheels
   for python in "${pythons[@]}"; do build_wheels "$python"; done

@@ -12,6 +12,7 @@ import argparse
 import datetime
 import email.parser
 import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from third_party import COMPONENTS
+from third_party import COMPONENTS, CONSOLE, Component
 
 ROOT = Path(__file__).resolve().parents[2]
 RELEASED = re.compile(r"^## \[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$", re.M)
@@ -98,8 +99,10 @@ def distributions(folder: Path) -> list[Distribution]:
     return list(found.values())
 
 
-def version_of(debian_package: str) -> str:
-    command = ["dpkg-query", "-W", "-f", "${Version}", debian_package]
+def version_of(component: Component) -> str:
+    if component.npm:
+        return str(json.loads((CONSOLE / "package.json").read_text())["dependencies"][component.npm])
+    command = ["dpkg-query", "-W", "-f", "${Version}", component.package]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError:
@@ -155,7 +158,7 @@ def write_sbom(each: Distribution, folder: Path) -> Path:
     first = packages[0]
     for one in COMPONENTS:
         if each.name in one.distributions:
-            packages.append(package(f"lib-{one.name.replace('/', '-')}", one.name, version_of(one.package), one.licence))
+            packages.append(package(f"lib-{one.name.replace('/', '-')}", one.name, version_of(one), one.licence))
             relations.append(Relationship(first.spdx_id, RelationshipType.CONTAINS, packages[-1].spdx_id))
     for name in sorted(each.shared_libraries):
         packages.append(package(f"file-{name}", name, "NOASSERTION", ""))

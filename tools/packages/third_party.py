@@ -1,4 +1,4 @@
-"""The third-party code in a wheel, and its licences, from Debian's copyright files.
+"""The third-party code in a wheel, and its licences, from Debian's copyright files and the packages of the console.
 
 `python3 tools/packages/third_party.py penstock build/static/copyright` prints the text that the wheel of `penstock` contains.
 Without arguments, prints the components and the distributions that contain them.
@@ -11,6 +11,7 @@ from importlib.metadata import files
 from pathlib import Path
 
 DOCUMENTS = Path("/usr/share/doc")
+CONSOLE = Path(__file__).parents[2] / "console"
 COMMON_LICENSES = Path("/usr/share/common-licenses")
 
 
@@ -24,7 +25,8 @@ class Component:
     package: str  # of Debian: it has the version, and the licence's text unless `source` has it; empty: of PyPI
     distributions: tuple[str, ...]
     source: str = ""  # of static_dependencies.sh, whose copyright file applies
-    headers: str = ""  # of a library without a shared object: every build contains it
+    headers: str = ""  # files of a library without a shared object: every build contains it
+    npm: str = ""  # package of the console, which has the version and the licence's text
 
 
 BOTH = ("penstock", "penstock-emulator")
@@ -39,12 +41,16 @@ COMPONENTS = (
     Component("CLI11", "CLI11", "BSD-3-Clause", "libcli11-dev", ("penstock-emulator",), headers="CLI/*"),
     Component("toml++", "TOMLPLUSPLUS_INCLUDE_DIR", "MIT", "libtomlplusplus-dev", ("penstock-emulator",), headers="toml++/*"),
     Component("xxHash", "XXHASH_INCLUDE_DIR", "BSD-2-Clause", "libxxhash-dev", ("penstock-emulator",), headers="xxhash.h"),
+    Component("Preact", "", "MIT", "", ("penstock-emulator",), headers="preact/*", npm="preact"),
+    Component("uPlot", "", "MIT", "", ("penstock-emulator",), headers="uplot/*", npm="uplot"),
     Component("pybind11", "pybind11", "BSD-3-Clause", "", BOTH),
     Component("libstdc++", "", "GPL-3.0-or-later WITH GCC-exception-3.1", "libstdc++6", BOTH),
 )
 
 
 def _text_of(component: Component, sources: Path) -> str:
+    if component.npm:
+        return (CONSOLE / "node_modules" / component.npm / "LICENSE").read_text(encoding="utf-8")
     if not component.package:  # the Python package has its licence in its metadata
         found = [file for file in files(component.name) or [] if file.name == "LICENSE"]
         return Path(found[0].locate()).read_text(encoding="utf-8")
@@ -60,7 +66,7 @@ def licenses(distribution: str, sources: Path) -> str:
         sources: Folder of copyright files of sources that were built here.
 
     Raises:
-        OSError: A copyright file does not exist; the message names it.
+        OSError: A copyright file does not exist; the message names it. `./dev console` installs those of the console.
     """
     wanted = [component for component in COMPONENTS if distribution in component.distributions]
     if not wanted:

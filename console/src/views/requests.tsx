@@ -21,7 +21,7 @@ interface FeedState {
   feed: Feed;
   problem: string;
   loading: boolean;
-  loadAll: () => void;
+  load: (newest: number) => void; // Replaces all rows by the newest ones.
 }
 
 // Follows the journal: after each live event that reports new entries, the newest of them are fetched.
@@ -69,11 +69,14 @@ function useFeed(filter: Filter, paused: boolean): FeedState {
     else if (known.last < last) void fetchNewest(known, perUpdate);
   }, [last, generation, paused, fetchNewest]);
 
-  const loadAll = useCallback(() => {
-    setState((old) => ({ ...old, loading: true }));
-    void fetchNewest(emptyFeed, mostRows);
-  }, [fetchNewest]);
-  return { ...state, loadAll };
+  const load = useCallback(
+    (newest: number) => {
+      setState((old) => ({ ...old, loading: true }));
+      void fetchNewest(emptyFeed, newest);
+    },
+    [fetchNewest],
+  );
+  return { ...state, load };
 }
 
 const columns: readonly Column<Row>[] = [
@@ -161,7 +164,7 @@ function CaptureSwitch() {
   );
 }
 
-function Actions(props: { filter: Filter; paused: boolean; setPaused: (paused: boolean) => void }) {
+function Actions(props: { filter: Filter; paused: boolean; setPaused: (paused: boolean) => void; onEmptied: () => void }) {
   const selected = useStore(namespace);
   const [clearing, setClearing] = useState(false);
   const path = inNamespace('journal', selected);
@@ -170,7 +173,10 @@ function Actions(props: { filter: Filter; paused: boolean; setPaused: (paused: b
   const clear = () => {
     setClearing(false);
     sendJson('DELETE', path).then(
-      () => notify('info', 'The journal is empty.'),
+      () => {
+        notify('info', 'The journal is empty.');
+        props.onEmptied();
+      },
       (error: unknown) => notify('error', messageOf(error)),
     );
   };
@@ -239,7 +245,7 @@ export default function Requests() {
   const latest = useStore(live).latest;
   const [paused, setPaused] = useState(false);
   const filter = useMemo(() => filterOf(params), [params]);
-  const { feed, problem, loading, loadAll } = useFeed(filter, paused);
+  const { feed, problem, loading, load } = useFeed(filter, paused);
   const wide = useMatches('(width >= 1100px)');
   const number = Number(params.get('entry') ?? '') || null;
   const { entry, problem: missing } = useSelected(number, feed.rows);
@@ -253,7 +259,7 @@ export default function Requests() {
     <div class="requests">
       <div class="view-head">
         <h1>Requests</h1>
-        <Actions filter={filter} paused={paused} setPaused={setPaused} />
+        <Actions filter={filter} paused={paused} setPaused={setPaused} onEmptied={() => load(firstRows)} />
       </div>
       <Filters filter={filter} />
       {problem && <Alert kind="error">{problem}</Alert>}
@@ -288,12 +294,12 @@ export default function Requests() {
               {behind > 0 && `; ${count(behind)} more since the pause`}
             </span>
             {!filtered && entries < Math.min(feed.size, mostRows) && (
-              <button type="button" class="button small" disabled={loading} onClick={loadAll}>
+              <button type="button" class="button small" disabled={loading} onClick={() => load(mostRows)}>
                 Show all {count(Math.min(feed.size, mostRows))}
               </button>
             )}
             {filtered && entries >= firstRows && (
-              <button type="button" class="button small" disabled={loading} onClick={loadAll}>
+              <button type="button" class="button small" disabled={loading} onClick={() => load(mostRows)}>
                 Show all that match
               </button>
             )}

@@ -1,0 +1,115 @@
+"""The frame of the web console: assets, sign-in, connection, keyboard, accessibility."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import subprocess
+import uuid
+from typing import Any
+
+import pytest
+from console_page import DIST
+from playwright.sync_api import expect
+
+LIMIT_BYTES = 400_000
+NARROW, WIDE = 360, 1440
+
+
+def test_assets_are_small():
+    files = [path for path in DIST.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".js" for path in files), "the console is not built; run ./dev console"
+    assert sum(len(gzip.compress(path.read_bytes())) for path in files) <= LIMIT_BYTES
+
+
+def test_the_page_has_nothing_inline():
+    html = (DIST / "index.html").read_text()
+    assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)", html)
+    assert not re.search(r"https?://", html)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [NARROW, WIDE])
+def test_views_are_accessible(open_console: Any, standalone: Any, s3: Any, width: int, scheme: str):
+    bucket = f"views-{uuid.uuid4().hex[:8]}"
+    s3.create_bucket(Bucket=bucket)
+    s3.put_object(Bucket=bucket, Key="a/key", Body=b"text")
+    s3.get_object(Bucket=bucket, Key="a/key")
+    with open_console(standalone, width=width, scheme=scheme) as console:
+        console.open()
+        views = console.views()
+        assert views[:2] == ["overview", "requests"]
+        for view in views:
+            page = console.open(view)
+            assert console.violations() == [], view
+            widths = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+            assert widths[0] <= widths[1], f"{view} is wider than the window"
+
+
+def test_keyboard_reaches_content_and_views(console: Any):
+    page = console.open("requests")
+    page.keyboard.press("Tab")
+    expect(page.locator(":focus")).to_have_text("Skip to the content")
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
+    page.get_by_role("link", name="Overview").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Overview", level=1)).to_be_visible()
+    expect(page).to_have_title("Overview | Penstock emulator")
+
+
+def test_theme_is_kept(console: Any):
+    page = console.open()
+    page.get_by_label("Colours").select_option("Dark")
+    dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    page.reload()
+    expect(page.get_by_label("Colours")).to_have_value("dark")
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == dark
+    page.get_by_label("Colours").select_option("Light")
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") != dark
+
+
+def test_unknown_view_says_so(console: Any):
+    console.page.goto(f"{console.emulator.admin}/console/#/nothing")
+    expect(console.page.get_by_role("alert")).to_contain_text("There is no view “nothing”.")
+
+
+def test_sign_in(open_console: Any, start_emulator: Any):
+    with start_emulator("--admin-token", "right-token") as emulator, open_console(emulator) as console:
+        page = console.open(live=False)
+        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+        assert console.violations() == []
+        page.get_by_label("Admin token").fill("wrong-token")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_text("The emulator refused this token.")).to_be_visible()
+        page.get_by_label("Admin token").fill("right-token")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", name="Overview", level=1)).to_be_visible()
+        page.locator('.connection[data-phase="open"]').wait_for()
+        assert "right-token" not in page.url
+        assert page.evaluate("JSON.stringify(localStorage)").find("right-token") == -1
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+        assert page.evaluate("sessionStorage.getItem('penstock-admin-token')") is None
+
+
+def test_reconnects_to_a_restarted_emulator(open_console: Any, start_emulator: Any):
+    with start_emulator() as emulator, open_console(emulator) as console:
+        page = console.open()
+        console.page.context.set_offline(True)
+        expect(page.get_by_role("alert")).to_contain_text("The emulator")
+        expect(page.locator(".connection")).to_have_text("Not connected")
+        assert console.violations() == []
+        console.page.context.set_offline(False)
+        expect(page.locator(".connection")).to_have_text("Live")
+        expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_namespaces(open_console: Any, start_emulator: Any):
+    with start_emulator() as emulator, open_console(emulator) as console:
+        subprocess.run(["curl", "-sSf", f"{emulator.admin}/_penstock/namespaces", "-d", '{"name": "worker-1"}'], check=True)
+        page = console.open("requests")
+        page.get_by_label("Namespace").select_option("worker-1")
+        expect(page.get_by_text("No requests yet.")).to_be_visible()
+        page.reload()
+        expect(page.get_by_label("Namespace")).to_have_value("worker-1")

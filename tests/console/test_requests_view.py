@@ -1,0 +1,183 @@
+"""The overview and the requests view, with requests of boto3."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import uuid
+from typing import Any
+from urllib.parse import urlsplit
+
+import boto3
+import botocore
+import pytest
+from console_page import client_of
+from playwright.sync_api import Page, expect
+
+ROWS = ".grid-body > .grid-row"
+
+
+@pytest.fixture
+def bucket(s3: Any) -> str:
+    name = f"requests-{uuid.uuid4().hex[:8]}"
+    s3.create_bucket(Bucket=name)
+    return name
+
+
+def open_request(page: Page, operation: str) -> None:
+    page.locator(ROWS).filter(has_text=operation).first.click()
+    page.get_by_role("region", name="Members of the request").wait_for()
+
+
+def line_of(page: Page, program: str) -> str:
+    return page.get_by_label(f"Line of {program}").inner_text()
+
+
+def test_overview_counts_requests(open_console: Any, start_emulator: Any):
+    with start_emulator() as emulator, open_console(emulator) as console:
+        page = console.open("overview")
+        s3 = client_of(emulator)
+        s3.create_bucket(Bucket="data")
+        for _ in range(3):
+            s3.put_object(Bucket="data", Key="key", Body=bytes(1000))
+        row = page.get_by_role("region", name="Requests by operation").get_by_role("row").filter(has_text="PutObject")
+        expect(row).to_contain_text("3")
+        expect(page.get_by_role("region", name="Responses by status").locator("tr", has_text="200")).to_contain_text("4")
+        expect(page.get_by_role("region", name="Latency by class").locator("tr", has_text="write")).to_contain_text("4")
+        expect(page.get_by_role("img", name="Bytes per second")).to_be_visible()
+        page.get_by_role("button", name="Table: Open connections").click()
+        expect(page.get_by_role("region", name="Open connections").get_by_role("columnheader", name="open")).to_be_visible()
+
+
+def test_list_filters_and_details(console: Any, s3: Any, bucket: str):
+    s3.put_object(Bucket=bucket, Key='it\'s a "key".txt', Body=b"text")
+    with pytest.raises(s3.exceptions.NoSuchKey):
+        s3.get_object(Bucket=bucket, Key="missing")
+    page = console.open(f"requests?bucket={bucket}")
+    expect(page.locator(ROWS)).to_have_count(3)
+    page.get_by_label("Status").select_option("4xx")
+    expect(page.locator(ROWS)).to_have_count(1)
+    assert f"bucket={bucket}&status=4" in page.url
+    open_request(page, "GetObject")
+    details = page.locator(".details")
+    expect(details).to_contain_text("NoSuchKey")
+    expect(details).to_contain_text("missing")
+    expect(details).to_contain_text(console.emulator.access_key)
+    assert console.violations() == []
+    page.reload()  # the address has the filters and the request
+    expect(page.locator(".details")).to_contain_text("NoSuchKey")
+    page.get_by_role("button", name="Remove filters").click()
+    expect(page.get_by_label("Bucket", exact=True)).to_have_value("")
+
+
+def test_new_requests_appear_and_a_pause_stops_them(console: Any, s3: Any, bucket: str):
+    page = console.open(f"requests?bucket={bucket}")
+    expect(page.locator(ROWS)).to_have_count(1)
+    s3.put_object(Bucket=bucket, Key="one", Body=b"")
+    expect(page.locator(ROWS)).to_have_count(2)
+    page.get_by_role("button", name="Pause").click()
+    s3.put_object(Bucket=bucket, Key="two", Body=b"")
+    expect(page.get_by_text("more since the pause")).to_be_visible()
+    expect(page.locator(ROWS)).to_have_count(2)
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator(ROWS)).to_have_count(3)
+
+
+def test_lines_send_the_request_again(console: Any, s3: Any, bucket: str):
+    key = 'a b/it\'s $HOME "x" [1]{2}+%.txt'
+    s3.put_object(Bucket=bucket, Key=key, Body=b"0123456789")
+    s3.get_object(Bucket=bucket, Key=key, Range="bytes=2-5")["Body"].read()
+    page = console.open(f"requests?bucket={bucket}")
+    open_request(page, "GetObject")
+    emulator = console.emulator
+    keys = {"AWS_ACCESS_KEY_ID": emulator.access_key, "AWS_SECRET_ACCESS_KEY": emulator.secret_key}
+    curl = line_of(page, "curl")
+    assert emulator.secret_key not in page.content()
+    answer = subprocess.run(["sh", "-c", f"{curl} --silent --fail"], env={**os.environ, **keys}, capture_output=True, check=True)
+    assert answer.stdout == b"2345"
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in keys.items():
+            patch.setenv(name, value)
+        answer = eval(line_of(page, "boto3"), {"boto3": boto3, "botocore": botocore})
+    assert answer["Body"].read() == b"2345"
+
+
+def test_headers_are_recorded_on_request(console: Any, s3: Any, bucket: str):
+    page = console.open(f"requests?bucket={bucket}")
+    page.get_by_role("button", name="Record headers").click()
+    expect(page.get_by_role("button", name="Record headers")).to_have_attribute("aria-pressed", "true")
+    s3.put_object(Bucket=bucket, Key="key", Body=b"text", Metadata={"note": "recorded"})
+    open_request(page, "PutObject")
+    details = page.locator(".details")
+    expect(details).to_contain_text("x-amz-meta-note")
+    expect(details).to_contain_text("Request headers")
+    expect(details).to_contain_text("Response headers")
+    expect(details).to_contain_text("Signature=***")
+    assert console.violations() == []
+    page.get_by_role("button", name="Record headers").click()
+    expect(page.get_by_role("button", name="Record headers")).to_have_attribute("aria-pressed", "false")
+
+
+def test_har_has_the_filtered_requests(console: Any, s3: Any, bucket: str):
+    s3.put_object(Bucket=bucket, Key="key", Body=b"text")
+    page = console.open(f"requests?bucket={bucket}&operations=PutObject")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as HAR").click()
+    assert download.value.suggested_filename == "penstock-default.har"
+    entries = json.loads(download.value.path().read_text())["log"]["entries"]
+    assert [entry["_operation"] for entry in entries] == ["PutObject"]
+
+
+def test_invalid_filters_are_explained(console: Any):
+    page = console.open("requests?operations=Nonsense")
+    expect(page.get_by_role("alert")).to_contain_text("Nonsense")
+
+
+def test_bursts_are_sampled_and_all_rows_can_be_shown(open_console: Any, start_emulator: Any):
+    with start_emulator() as emulator, open_console(emulator) as console:
+        page = console.open("requests")
+        send_unsigned(emulator, 1)
+        expect(page.locator(ROWS)).to_have_count(1)
+        page.get_by_role("button", name="Pause").click()
+        send_unsigned(emulator, 1_500)
+        expect(page.get_by_text("1,500 more since the pause")).to_be_visible()
+        page.get_by_role("button", name="Resume").click()
+        expect(page.locator(".requests-foot")).to_contain_text("201 requests of 1,501")
+        page.get_by_role("grid").focus()
+        page.keyboard.press("End")
+        expect(page.locator(ROWS).filter(has_text="1,300 not shown")).to_be_visible()
+        page.get_by_role("button", name="Show all 1,501").click()
+        expect(page.locator(".requests-foot")).to_contain_text("1,501 requests of 1,501")
+        assert page.locator(ROWS).count() < 100  # only the rows in view are elements
+        page.keyboard.press("Tab")
+        page.get_by_role("grid").focus()
+        page.keyboard.press("End")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="Request 1", exact=True)).to_be_visible()
+
+
+def test_emptying_the_journal_asks_first(open_console: Any, start_emulator: Any):
+    with start_emulator() as emulator, open_console(emulator) as console:
+        send_unsigned(emulator, 2)
+        page = console.open("requests")
+        expect(page.locator(ROWS)).to_have_count(2)
+        page.get_by_role("button", name="Empty the journal").click()
+        assert console.violations() == []
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.get_by_role("button", name="Empty the journal").click()
+        page.get_by_role("button", name="Delete all entries").click()
+        expect(page.get_by_text("The journal is empty.")).to_be_visible()
+        page.reload()
+        expect(page.get_by_text("No requests yet.")).to_be_visible()
+
+
+def send_unsigned(emulator: Any, requests: int) -> None:
+    """Sends requests that are refused, on one connection."""
+    connection = http.client.HTTPConnection(urlsplit(emulator.endpoint).netloc)
+    for _ in range(requests):
+        connection.request("GET", "/missing-bucket/key")
+        connection.getresponse().read()
+    connection.close()
