@@ -82,7 +82,8 @@ def new_space(emulator: Any) -> Iterator[Space]:
 
 def check_page(console: Console) -> None:
     """What every view must satisfy in any state: no violation that axe-core finds, and no horizontal scrolling of the page."""
-    assert console.violations() == []
+    found = console.violations()
+    assert not found, "\n".join(found)
     widths = console.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert widths[0] <= widths[1], "the page is wider than the window"
 

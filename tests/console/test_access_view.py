@@ -42,11 +42,19 @@ def team(standalone: Any) -> Iterator[Team]:
         account = f"{random.randrange(10**12):012}"
         team = Team(space, account, "bob", f"BOB{account}", f"data-{account}")
         allow = statement("Allow", "s3:*", "*", Condition={"IpAddress": {"aws:SourceIp": "127.0.0.0/8"}})
-        document = {"Version": "2012-10-17", "Statement": [statement("Deny", "s3:*", f"{team.bucket}/secret/*", Sid="NoSecrets"), allow]}
+        document = {
+            "Version": "2012-10-17",
+            "Statement": [statement("Deny", "s3:*", f"{team.bucket}/secret/*", Sid="NoSecrets"), allow],
+        }
         root = {"access_key_id": f"ROOT{account}", "secret_access_key": "root-secret", "namespace": space.name}
         key = {"access_key_id": team.key, "secret_access_key": "user-secret", "namespace": space.name}
         user = {"name": team.user, "inline_policies": [{"name": "limited", "document": document}], "access_keys": [key]}
-        admin(standalone, "POST", "users", {"accounts": [{"account_id": account, "display_name": "team", "access_keys": [root], "users": [user]}]})
+        admin(
+            standalone,
+            "POST",
+            "users",
+            {"accounts": [{"account_id": account, "display_name": "team", "access_keys": [root], "users": [user]}]},
+        )
         client(standalone, root["access_key_id"], "root-secret").create_bucket(Bucket=team.bucket)
         yield team
 
@@ -114,10 +122,12 @@ def test_a_key_is_created_disabled_and_deleted(console: Console, team: Team):
     dialog.get_by_role("button", name="Close").click()
     s3 = team.s3(key, secret)
     s3.put_object(Bucket=team.bucket, Key="open", Body=b"text")
-    assert error_code(s3.put_object, Bucket=team.bucket, Key="secret/x", Body=b"") == "AccessDenied", "the user keeps its policies"
+    assert error_code(s3.put_object, Bucket=team.bucket, Key="secret/x", Body=b"") == "AccessDenied", (
+        "the user keeps its policies"
+    )
     assert error_code(team.s3().get_object, Bucket=team.bucket, Key="open") == "", "the user keeps its other key"
 
-    row = page.get_by_role("region", name="Access keys").get_by_role("row").filter(has_text=key)
+    row = page.get_by_role("region", name="List of access keys").get_by_role("row").filter(has_text=key)
     row.get_by_role("button", name="Disable").click()
     page.get_by_role("button", name="Disable the key").click()
     expect(row.get_by_text("disabled", exact=True)).to_be_visible()

@@ -59,14 +59,14 @@ def test_a_named_scenario_starts_for_a_prefix(console: Console, space: Space):
 def test_the_form_makes_a_rule_from_the_schema(console: Console, space: Space):
     page = space.open(console, "faults")
     page.get_by_role("button", name="+ Add a rule").click()
-    form = page.get_by_role("group", name="Rule rule-1").last
+    form = page.get_by_role("group", name="Rule rule-1", exact=True)
     form.get_by_label("Add to when of Rule rule-1").select_option("key")
     form.get_by_label("Form of key of when of Rule rule-1").select_option(label="members")
     form.get_by_label("Add to key of when of Rule rule-1").select_option("prefix")
     form.get_by_label("prefix", exact=True).fill("data/")
     form.get_by_label("do", exact=True).select_option(label="slow_down")
     form.get_by_label("Add to slow_down").select_option("retry_after_ms")
-    form.get_by_label("retry_after_ms").fill("250")
+    form.get_by_label("retry_after_ms", exact=True).fill("250")
     form.get_by_label("times", exact=True).fill("2")
     check_page(console)
     page.get_by_role("button", name="JSON").click()
@@ -81,9 +81,9 @@ def test_the_form_makes_a_rule_from_the_schema(console: Console, space: Space):
 def test_an_error_of_the_emulator_shows_at_its_rule(console: Console, space: Space):
     page = space.open(console, "faults")
     page.get_by_role("button", name="Edit chaos-light").click()
-    page.get_by_role("button", name="throttled").click()
-    form = page.get_by_role("group", name="Rule throttled").last
-    form.get_by_label("operation").or_(form.get_by_label("Add to when of Rule throttled")).first.select_option("operation")
+    page.locator(".rule-list").get_by_role("button", name="throttled").click()
+    form = page.get_by_role("group", name="Rule throttled", exact=True)
+    form.get_by_label("Add to when of Rule throttled").select_option("operation")
     form.get_by_label("operation", exact=True).fill("GetObjekt")
     page.get_by_role("button", name="Start", exact=True).click()
     expect_problem(page, "GetObjekt")

@@ -27,7 +27,9 @@ HAS_COLOUR = """token => {
   probe.remove();
   const canvas = document.querySelector('.heat canvas');
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-  for (let i = 0; i < data.length; i += 4) if (data[i] === r && data[i + 1] === g && data[i + 2] === b && data[i + 3] === 255) return true;
+  for (let i = 0; i < data.length; i += 4) {
+    if (data[i] === r && data[i + 1] === g && data[i + 2] === b && data[i + 3] === 255) return true;
+  }
   return false;
 }"""
 
@@ -138,7 +140,7 @@ def test_strategies_are_compared(console: Console, space: Space):
     page = space.open(console, "throttle")
     page.get_by_label("Ranks", exact=True).fill("64")
     page.get_by_label("File size, MiB").fill("1")
-    page.get_by_label("Limits", exact=True).select_option("aws-strict")
+    page.get_by_role("combobox", name="Limits", exact=True).select_option("aws-strict")
     page.get_by_role("button", name="Compare").click()
     rows = page.get_by_role("region", name="Outcome by prefix strategy").get_by_role("row")
     expect(rows).to_have_count(5)

@@ -44,7 +44,7 @@ export function EntitiesPanel(props: { accounts: readonly Account[] }) {
   return (
     <Panel title="Users, groups, roles and policies" flush>
       <SimpleTable
-        label="Users, groups, roles and policies"
+        label="List of users, groups, roles and policies"
         rows={entitiesOf(props.accounts)}
         rowKey={(row) => row.arn}
         empty="Only roots of accounts. A users file, or POST /_penstock/users, adds users, groups and roles."

@@ -169,7 +169,7 @@ export function KeysPanel(props: { space: string; accounts: readonly Account[]; 
     >
       {action.problem && <Alert kind="error">{action.problem}</Alert>}
       <SimpleTable
-        label="Access keys"
+        label="List of access keys"
         rows={rows}
         rowKey={(key) => key.access_key_id}
         empty={`The namespace ${props.space} has no access key.`}

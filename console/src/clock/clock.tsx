@@ -1,7 +1,7 @@
 // Reads and changes the clock.
 import { useEffect, useState } from 'preact/hooks';
 import { getJson, inNamespace, sendJson } from '../api.ts';
-import { Alert, Badge, Check, Field, Panel } from '../components/basic.tsx';
+import { Alert, Badge, Field, Panel } from '../components/basic.tsx';
 import { isChanged, largestSkewSeconds, localOf, nowOf, offsetText, rateAt, ratePosition, units, utcOf, type Clock, type Unit } from '../lib/clock.ts';
 import { useAction } from '../polling.ts';
 
@@ -112,7 +112,7 @@ function Rate(props: { busy: boolean; clock: Clock; onRate: (rate: number) => vo
         min={-30}
         max={30}
         aria-label="Speed"
-        aria-valuetext={`${rate} times the machine’s clock`}
+        aria-valuetext={`${rate} times the machine's clock`}
         value={ratePosition(rate)}
         onInput={(event) => setDraft(rateAt(event.currentTarget.valueAsNumber))}
       />
@@ -131,7 +131,7 @@ function Rate(props: { busy: boolean; clock: Clock; onRate: (rate: number) => vo
           min={0.001}
           max={1_000}
           required
-          aria-label="Times the machine’s clock"
+          aria-label="Times the machine's clock"
           value={rate}
           onInput={(event) => setDraft(event.currentTarget.valueAsNumber)}
         />
@@ -172,7 +172,7 @@ export function ClockPanel(props: { space: string; live: Clock | null; onChange:
       title="Clock"
       actions={
         <button type="button" class="button small" disabled={action.busy || !isChanged(clock)} onClick={restore}>
-          Restore the machine’s time
+          Restore the machine's time
         </button>
       }
     >
@@ -183,12 +183,14 @@ export function ClockPanel(props: { space: string; live: Clock | null; onChange:
             <Badge tone={clock.frozen ? 'warning' : 'ok'}>{clock.frozen ? 'frozen' : 'running'}</Badge>
             {clock.rate !== 1 && <Badge tone="warning">{clock.rate} times</Badge>}
             <Badge tone={Math.abs(clock.offset_seconds) >= 1 ? 'warning' : 'neutral'}>{offsetText(clock.offset_seconds)}</Badge>
-            <Check label="Freeze" checked={clock.frozen} disabled={action.busy} onChange={(frozen) => change({ frozen })} />
+            <button type="button" class="button small" disabled={action.busy} onClick={() => change({ frozen: !clock.frozen })}>
+              {clock.frozen ? 'Continue' : 'Freeze'}
+            </button>
           </div>
         </div>
         {Math.abs(clock.offset_seconds) > largestSkewSeconds && (
           <Alert kind="warning">
-            Requests signed with the machine’s time now get 403 RequestTimeTooSkewed: the difference is more than 15 minutes.
+            Requests signed with the machine's time now get 403 RequestTimeTooSkewed: the difference is more than 15 minutes.
           </Alert>
         )}
         {action.problem && <Alert kind="error">{action.problem}</Alert>}

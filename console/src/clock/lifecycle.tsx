@@ -89,7 +89,7 @@ export function LifecyclePanel(props: { space: string; clock: Clock | null; chan
         <span class="muted">UTC</span>
         <div class="toolbar">
           <button type="button" class="button small" aria-pressed={chosen === ''} onClick={() => setChosen('')}>
-            The clock’s time
+            The clock's time
           </button>
           {[1, 7, 30, 365].map((days) => (
             <button key={days} type="button" class="button small" onClick={() => ahead(days)}>

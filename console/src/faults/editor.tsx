@@ -66,7 +66,7 @@ function RuleForm(props: { editor: EditorProps; index: number; setRules: (rules:
   const copy = isObject(rule) ? { ...rule, ...(rule['id'] === undefined ? {} : { id: `${String(rule['id'])}-copy` }) } : rule;
   return (
     <div class="rule-form">
-      <div class="toolbar" role="group" aria-label={`Rule ${ruleId(rule, index)}`}>
+      <div class="toolbar" role="group" aria-label={`Place of ${ruleId(rule, index)}`}>
         <button type="button" class="button small" disabled={index === 0} onClick={() => move(-1)}>
           Move up
         </button>

@@ -197,8 +197,8 @@ export function questionQuery(question: Question): string {
 const refusals: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: 'The access key does not exist, or it is disabled.',
   SignatureDoesNotMatch: 'The signature is wrong: the secret key differs, or a proxy changed the request.',
-  RequestTimeTooSkewed: 'The time of the signature differs by more than 15 minutes from the namespace’s clock.',
-  ExpiredToken: 'The temporary key has expired, by the namespace’s clock.',
+  RequestTimeTooSkewed: "The time of the signature differs by more than 15 minutes from the namespace's clock.",
+  ExpiredToken: "The temporary key has expired, by the namespace's clock.",
   InvalidToken: 'The session token does not belong to the access key.',
   InvalidObjectState: 'The object is archived. Restore it first.',
 };

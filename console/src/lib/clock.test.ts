@@ -17,7 +17,7 @@ test('the fields of dates are in UTC', () => {
 });
 
 test('the offset is a text', () => {
-  assert.equal(offsetText(0.2), 'the machine’s time');
+  assert.equal(offsetText(0.2), "the machine's time");
   assert.equal(offsetText(86_400), '1 d ahead of the machine');
   assert.equal(offsetText(-60), '1 min behind the machine');
 });

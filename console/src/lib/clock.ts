@@ -28,7 +28,7 @@ export function localOf(date: Date): string {
 }
 
 export function offsetText(seconds: number): string {
-  if (Math.abs(seconds) < 1) return 'the machine’s time';
+  if (Math.abs(seconds) < 1) return "the machine's time";
   return `${duration(Math.abs(seconds))} ${seconds > 0 ? 'ahead of' : 'behind'} the machine`;
 }
 

@@ -74,16 +74,18 @@ export function RefusedPrefixes(props: { space: string; bucket: string }) {
         empty="No request of this bucket in the journal was refused by the limits."
         columns={[
           { title: 'Prefix', cell: (row) => <span class="mono">{row.prefix === '' ? (row.whole ? 'all keys' : 'keys without /') : row.prefix}</span> },
-          { title: '503', end: true, cell: (row) => count(row.count) },
-          { title: 'Share', end: true, cell: (row) => percent(row.count / keys.length) },
           {
-            title: '',
+            title: '503',
             cell: (row) => (
-              <span class="bar" aria-hidden="true">
-                <span class="bar-error" style={{ width: `${(100 * row.count) / most}%` }} />
+              <span class="bar-cell">
+                <span class="bar" aria-hidden="true">
+                  <span class="bar-error" style={{ width: `${(100 * row.count) / most}%` }} />
+                </span>
+                {count(row.count)}
               </span>
             ),
           },
+          { title: 'Share', end: true, cell: (row) => percent(row.count / keys.length) },
         ]}
       />
     </Panel>

@@ -90,9 +90,9 @@ export function Simulation(props: { limits: LimitsDocument; bucket: string }) {
           <Field label="Job">
             {(attributes) => (
               <select {...attributes} value={operation} onChange={(event) => setOperation(event.currentTarget.value as Plan['operation'])}>
-                <option value="save">save a checkpoint</option>
-                <option value="load">load it</option>
-                <option value="list">list it</option>
+                <option value="save">save</option>
+                <option value="load">load</option>
+                <option value="list">list</option>
               </select>
             )}
           </Field>
@@ -121,7 +121,7 @@ export function Simulation(props: { limits: LimitsDocument; bucket: string }) {
               </select>
             )}
           </Field>
-          <Field label="Retries of the client">
+          <Field label="Client's retries">
             {(attributes) => (
               <select {...attributes} value={client} onChange={(event) => setClient(event.currentTarget.value)}>
                 {clients.map((name) => (
@@ -130,7 +130,7 @@ export function Simulation(props: { limits: LimitsDocument; bucket: string }) {
               </select>
             )}
           </Field>
-          <Field label="Prefixes of round-robin">
+          <Field label="Round-robin names">
             {(attributes) => <input {...attributes} spellcheck={false} value={prefixes} onInput={(event) => setPrefixes(event.currentTarget.value)} />}
           </Field>
         </div>
