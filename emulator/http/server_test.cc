@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
@@ -11,6 +12,7 @@
 
 #include "base/fake_clock.h"
 #include "emulator/http/test_support.h"
+#include "emulator/message/text_stream.h"
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::http {
@@ -309,6 +311,79 @@ TEST(Server, TheFirstConnectionAfterAFloodIsServed) {
     others.clear();
     EXPECT_EQ(TestClient(server->port()).SendRequest(kGet).status, 200) << round;
   }
+}
+
+// Never ends by itself. Counts how many exist.
+class Endless final : public message::TextStream {
+ public:
+  explicit Endless(std::atomic<int>& alive) : alive_(alive) { ++alive_; }
+  ~Endless() override { --alive_; }
+  std::optional<std::string> Next() noexcept override { return "tick\n"; }
+  std::chrono::nanoseconds interval() const override { return std::chrono::milliseconds(20); }
+
+ private:
+  std::atomic<int>& alive_;
+};
+
+class StreamServerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ServerOptions options;
+    options.min_threads = options.max_threads = 1;
+    server_ = StartServer(handler_, options);
+    ASSERT_NE(server_, nullptr);
+  }
+  void AwaitStreams(int count) {
+    const auto end = std::chrono::steady_clock::now() + kTestTimeout;
+    while (alive_ != count && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    ASSERT_EQ(alive_, count);
+  }
+  std::atomic<int> alive_{0};
+  FunctionHandler handler_{[this](message::Exchange& exchange) {
+    if (exchange.request.target == "/stream")
+      exchange.Attach<message::StreamedBody>(std::make_unique<Endless>(alive_));
+    else exchange.response.body = std::string("plain");
+  }};
+  std::unique_ptr<Server> server_;
+};
+
+constexpr std::string_view kStreamRequest = "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n";
+
+TEST_F(StreamServerTest, StreamsOccupyNoThreadAndEndWithTheirClient) {
+  {
+    TestClient first(server_->port());
+    TestClient second(server_->port());
+    for (TestClient* const client : {&first, &second}) {
+      client->Send(kStreamRequest);
+      EXPECT_EQ(client->Read(true).Find("transfer-encoding"), "chunked");
+    }
+    AwaitStreams(2);
+    TestClient other(server_->port());
+    EXPECT_EQ(other.SendRequest("GET / HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain");
+  }
+  AwaitStreams(0);
+}
+
+TEST_F(StreamServerTest, StreamsEndWhenTheServerStops) {
+  TestClient client(server_->port());
+  client.Send(kStreamRequest);
+  AwaitStreams(1);
+  const auto begin = std::chrono::steady_clock::now();
+  server_->Stop(std::chrono::milliseconds(20'000));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(10'000));
+  EXPECT_EQ(alive_, 0);
+  const TestResponse got = client.Read();  // to the last chunk
+  EXPECT_TRUE(got.body.starts_with("tick\n")) << got.body;
+}
+
+// The client closes its sending side and reads on.
+TEST_F(StreamServerTest, AHalfClosedClientGetsTheEnd) {
+  TestClient client(server_->port());
+  client.Send(kStreamRequest);
+  AwaitStreams(1);
+  client.EndSending();
+  EXPECT_TRUE(client.Read().body.starts_with("tick\n"));
+  AwaitStreams(0);
 }
 
 }  // namespace

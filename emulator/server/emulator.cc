@@ -116,6 +116,7 @@ class RunningEmulator final : public Emulator {
                                             .memory_limit = memory_limit_};
     admin_ = MakeAdmin(*this, {.token = options_.admin_token,
                                .hosts = {options_.admin_host, options_.admin_allowed_hosts},
+                               .console = options_.console,
                                .metadata = &*metadata_,
                                .document_memory = memory_limit_});
     const bool private_memory = options_.data_directory.empty() && IsLoopbackHost(options_.host);

@@ -6,7 +6,9 @@ import gzip
 import re
 import subprocess
 import uuid
+from contextlib import ExitStack
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from console_page import DIST
@@ -94,13 +96,16 @@ def test_sign_in(open_console: Any, start_emulator: Any):
 
 
 def test_reconnects_to_a_restarted_emulator(open_console: Any, start_emulator: Any):
-    with start_emulator() as emulator, open_console(emulator) as console:
+    with ExitStack() as stack:
+        first = stack.enter_context(ExitStack())
+        emulator = first.enter_context(start_emulator())
+        console = stack.enter_context(open_console(emulator))
         page = console.open()
-        console.page.context.set_offline(True)
+        first.close()
         expect(page.get_by_role("alert")).to_contain_text("The emulator")
         expect(page.locator(".connection")).to_have_text("Not connected")
         assert console.violations() == []
-        console.page.context.set_offline(False)
+        stack.enter_context(start_emulator("--admin-port", str(urlsplit(emulator.admin).port)))
         expect(page.locator(".connection")).to_have_text("Live")
         expect(page.get_by_role("alert")).to_have_count(0)
 

@@ -42,13 +42,13 @@ def test_overview_counts_requests(open_console: Any, start_emulator: Any):
         s3.create_bucket(Bucket="data")
         for _ in range(3):
             s3.put_object(Bucket="data", Key="key", Body=bytes(1000))
-        row = page.get_by_role("region", name="Requests by operation").get_by_role("row").filter(has_text="PutObject")
+        row = page.get_by_role("group", name="Requests by operation").get_by_role("row").filter(has_text="PutObject")
         expect(row).to_contain_text("3")
-        expect(page.get_by_role("region", name="Responses by status").locator("tr", has_text="200")).to_contain_text("4")
-        expect(page.get_by_role("region", name="Latency by class").locator("tr", has_text="write")).to_contain_text("4")
+        expect(page.get_by_role("group", name="Responses by status").locator("tr", has_text="200")).to_contain_text("4")
+        expect(page.get_by_role("group", name="Latency by class").locator("tr", has_text="write")).to_contain_text("4")
         expect(page.get_by_role("img", name="Bytes per second")).to_be_visible()
         page.get_by_role("button", name="Table: Open connections").click()
-        expect(page.get_by_role("region", name="Open connections").get_by_role("columnheader", name="open")).to_be_visible()
+        expect(page.get_by_role("group", name="Open connections").get_by_role("columnheader", name="open")).to_be_visible()
 
 
 def test_list_filters_and_details(console: Any, s3: Any, bucket: str):

@@ -105,7 +105,7 @@ void BindProcess(PyEmulatorClass& type) {
                        bool relaxed_bucket_names, std::optional<bool> moto_reset,
                        std::uint64_t memory_limit_bytes, int first_byte_delay_ms,
                        std::uint64_t scrub_bytes_per_second, bool authorization,
-                       std::vector<std::string> event_sinks) {
+                       std::vector<std::string> event_sinks, bool console) {
              emulator::EmulatorOptions options;
              options.host = std::move(host);
              options.port = port;
@@ -136,6 +136,7 @@ void BindProcess(PyEmulatorClass& type) {
              options.authorization = authorization ? emulator::AuthorizationMode::kOn
                                                    : emulator::AuthorizationMode::kOff;
              options.event_sinks = std::move(event_sinks);
+             options.console = console;
              return Start(std::move(options));
            }),
            py::kw_only(), "host"_a = "127.0.0.1", "port"_a = 0, "admin_port"_a = 0,
@@ -149,7 +150,8 @@ void BindProcess(PyEmulatorClass& type) {
            "moto_reset"_a = std::optional<bool>(), "memory_limit_bytes"_a = 0,
            "first_byte_delay_ms"_a = 0,
            "scrub_bytes_per_second"_a = emulator::EmulatorOptions().scrub_bytes_per_second,
-           "authorization"_a = true, "event_sinks"_a = std::vector<std::string>())
+           "authorization"_a = true, "event_sinks"_a = std::vector<std::string>(),
+           "console"_a = true)
       .def_property_readonly("endpoint",
                              [](const PyEmulator& self) { return self.Get().endpoint(); })
       .def_property_readonly("admin_endpoint",

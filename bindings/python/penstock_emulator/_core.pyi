@@ -34,6 +34,7 @@ class Emulator:
         scrub_bytes_per_second: int = 8388608,
         authorization: bool = True,
         event_sinks: list[str] = [],
+        console: bool = True,
     ) -> None: ...
     @property
     def endpoint(self) -> str: ...

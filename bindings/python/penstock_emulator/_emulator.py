@@ -165,6 +165,8 @@ class Emulator(_Access):
         event_sinks: Where the events of destinations are sent, by ARN: "file:PATH" or "http://HOST:PORT/PATH", for example
             ``{"arn:aws:sqs:*": "http://127.0.0.1:8000/events"}``. ``*`` in an ARN matches any characters, and the first match
             receives the event. Events of other destinations can only be read; None: all of them.
+        console: Whether the admin listener serves the web console at ``/console/``. Without it, requests of web pages need
+            `admin_token`.
         scrub_rate: Rate per second of the background check of `data` for damage: bytes, or a text such as "8MiB"; 0: no check.
 
     The program ``penstock-emulator`` has the same options, as ``--memory-limit`` for `memory_limit`. Its default port is 9000.
@@ -202,6 +204,7 @@ class Emulator(_Access):
         first_byte_delay: float | str = 0.0,
         scrub_rate: int | str = 8 << 20,
         event_sinks: Mapping[str, str] | None = None,
+        console: bool = True,
     ) -> None:
         for name, text in (("auth", auth), ("region", region)):
             check_type(name, text, (str,))
@@ -214,6 +217,7 @@ class Emulator(_Access):
         if authorization not in ("on", "off"):
             raise ValueError(f"authorization must be 'on' or 'off', not {authorization!r}")
         check_type("fail_rate", fail_rate, (int, float))
+        check_type("console", console, (bool,))
         journal_bytes = size_of("journal_size", journal_size, 2**40)
         memory_bytes = None if memory_limit is None else size_of("memory_limit", memory_limit, 2**63)
         scrub_bytes = size_of("scrub_rate", scrub_rate, 2**63)
@@ -254,7 +258,7 @@ class Emulator(_Access):
             limits_json=limits_json(limits), relaxed_bucket_names=relaxed_bucket_names,
             moto_reset=moto_reset, memory_limit_bytes=memory_bytes or 0,
             first_byte_delay_ms=delay_ms, scrub_bytes_per_second=scrub_bytes, authorization=authorization == "on",
-            event_sinks=[f"{arn}={sink}" for arn, sink in (event_sinks or {}).items()],
+            event_sinks=[f"{arn}={sink}" for arn, sink in (event_sinks or {}).items()], console=console,
         )  # fmt: skip
         self._planned_faults: set[str] = set()  # namespaces in which faults were set; the pytest fixtures use it
         for notice in self._core.notices:

@@ -156,7 +156,7 @@ export function SimpleTable<Row>(props: {
 }): JSX.Element {
   if (props.rows.length === 0) return <p class="grid-empty">{props.empty ?? 'Nothing yet.'}</p>;
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={props.label}>
+    <div class="table-scroll" tabIndex={0} role="group" aria-label={props.label}>
       <table class="table">
         <caption class="visually-hidden">{props.label}</caption>
         <thead>

@@ -35,24 +35,22 @@ function entry(change: Partial<Entry>): Entry {
 const difficult = ['', 'plain', "it's", 'a "b" $HOME `id` \\ !x', 'two\nlines', 'tab\tend', '-x', 'ü – 😀', '*?[a]{b,c}~', "''", '\\', '\u2028'];
 
 test('a shell reads a quoted text as it was', () => {
-  for (const text of difficult) {
-    const printed = execFileSync('sh', ['-c', `printf %s ${shellQuoted(text)}`], { encoding: 'utf8' });
-    assert.equal(printed, text);
-  }
+  const printed = execFileSync('sh', ['-c', `printf '%s|' ${difficult.map(shellQuoted).join(' ')}`], { encoding: 'utf8' });
+  assert.equal(printed, difficult.map((text) => `${text}|`).join(''));
 });
 
 test('Python reads a quoted text as it was', () => {
-  for (const text of [...difficult, '\u0000\u001b\u0085', '#{x}', '%s']) {
-    const printed = execFileSync('python3', ['-c', `import sys; sys.stdout.buffer.write(${pythonQuoted(text)}.encode())`], { encoding: 'utf8' });
-    assert.equal(printed, text);
-  }
+  const texts = [...difficult, '\u0000\u001b\u0085', '#{x}', '%s'];
+  const list = `[${texts.map(pythonQuoted).join(', ')}]`;
+  const printed = execFileSync('python3', ['-c', `import json; print(json.dumps(${list}))`], { encoding: 'utf8' });
+  assert.deepEqual(JSON.parse(printed), texts);
 });
 
 test('curl gets a new signature, and keys from the environment', () => {
   assert.equal(
     curlLine(entry({ target: '/data/a%20b?versionId=x%2Fy', key: 'a b' }), endpoint),
     'curl --globoff --path-as-is --aws-sigv4 aws:amz:us-east-1:s3 --user "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY" ' +
-      "'http://127.0.0.1:9000/data/a%20b?versionId=x%2Fy'",
+      "--header x-amz-content-sha256:UNSIGNED-PAYLOAD 'http://127.0.0.1:9000/data/a%20b?versionId=x%2Fy'",
   );
 });
 
@@ -89,9 +87,14 @@ test('curl sends bodies as the request did', () => {
   assert.match(curlLine(entry({ method: 'HEAD' }), endpoint), / --head http/);
 });
 
+test('the query of curl is sorted and encoded as it is signed', () => {
+  const list = entry({ key: '', target: '/data?versions&prefix=a/b+c&max-keys=7&x=%zz' });
+  assert.ok(curlLine(list, endpoint).endsWith(" 'http://127.0.0.1:9000/data?max-keys=7&prefix=a%2Fb%20c&versions=&x=%25zz'"));
+});
+
 test('a bucket in the host becomes a bucket in the path', () => {
   const line = curlLine(entry({ target: '/a%2Bb?acl', key: 'a+b', access_key: '' }), { host: '::1', port: 9000 });
-  assert.equal(line, "curl --globoff --path-as-is 'http://[::1]:9000/data/a%2Bb?acl'");
+  assert.equal(line, "curl --globoff --path-as-is 'http://[::1]:9000/data/a%2Bb?acl='");
 });
 
 test('boto3 has the arguments of the path and of the query', () => {

@@ -43,12 +43,29 @@ function encodedPath(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`).replaceAll('%2F', '/');
 }
 
+// A text of a query, encoded as it is signed.
+function encodedParameter(text: string): string {
+  return encodedPath(decoded(text)).replaceAll('/', '%2F');
+}
+
+// Sorted and with `=`, as in the text that is signed: curl before version 8.3 signs the query as it is written.
+function signableQuery(entry: Entry): string {
+  return queryOf(entry)
+    .map((part) => {
+      const [name, ...value] = part.split('=');
+      return [encodedParameter(name!), encodedParameter(value.join('='))] as const;
+    })
+    .sort(([a, m], [b, n]) => (a === b ? (m < n ? -1 : 1) : a < b ? -1 : 1))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&');
+}
+
 // In path style, also if the request named the bucket by the host.
 function url(entry: Entry, endpoint: Endpoint): string {
   const sent = entry.target.split('?')[0]!;
   const own = entry.bucket === '' ? sent : `/${encodedPath(entry.bucket)}${entry.key === '' ? '' : `/${encodedPath(entry.key)}`}`;
   const inPath = entry.bucket === '' || sent === `/${entry.bucket}` || sent.startsWith(`/${entry.bucket}/`);
-  const query = queryOf(entry).join('&');
+  const query = signableQuery(entry);
   const host = endpoint.host.includes(':') && !endpoint.host.startsWith('[') ? `[${endpoint.host}]` : endpoint.host;
   return `${entry.tls ? 'https' : 'http'}://${host}:${endpoint.port}${inPath ? sent : own}${query ? `?${query}` : ''}`;
 }
@@ -79,6 +96,7 @@ export function curlLine(entry: Entry, endpoint: Endpoint): string {
   const words = ['curl', '--globoff', '--path-as-is'];
   if (entry.access_key !== '') {
     words.push('--aws-sigv4', shellQuoted(`aws:amz:${regionOf(entry)}:s3`), '--user', '"$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY"');
+    words.push('--header', 'x-amz-content-sha256:UNSIGNED-PAYLOAD'); // Older versions of curl do not send the header themselves.
     if (hasToken(entry)) words.push('--header', '"x-amz-security-token: $AWS_SESSION_TOKEN"');
   }
   for (const line of headerLines(entry)) words.push('--header', shellQuoted(line));

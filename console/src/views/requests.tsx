@@ -83,7 +83,7 @@ const columns: readonly Column<Row>[] = [
   {
     id: 'received',
     title: 'Time (UTC)',
-    width: '102px',
+    width: '6.9rem',
     cell: (row) => (isGap(row) ? '⋮' : <span class="numbers">{timeOfDay(row.received)}</span>),
   },
   {
@@ -92,7 +92,7 @@ const columns: readonly Column<Row>[] = [
     width: 'minmax(76px, 180px)',
     cell: (row) => (isGap(row) ? <span class="muted">{gapText(row.missed)}</span> : row.operation || <span class="muted">{row.method}</span>),
   },
-  { id: 'status', title: 'Status', width: '56px', cell: (row) => !isGap(row) && <StatusBadge status={row.status} /> },
+  { id: 'status', title: 'Status', width: '3.6rem', cell: (row) => !isGap(row) && <StatusBadge status={row.status} /> },
   {
     id: 'object',
     title: 'Bucket and key',
@@ -103,13 +103,13 @@ const columns: readonly Column<Row>[] = [
   {
     id: 'marks',
     title: 'Notes',
-    width: '112px',
+    width: '7rem',
     wideOnly: true,
     cell: (row) => !isGap(row) && <Marks entry={row} />,
   },
-  { id: 'in', title: 'In', width: '78px', end: true, wideOnly: true, cell: (row) => !isGap(row) && row.bytes_in > 0 && bytes(row.bytes_in) },
-  { id: 'out', title: 'Out', width: '78px', end: true, wideOnly: true, cell: (row) => !isGap(row) && row.bytes_out > 0 && bytes(row.bytes_out) },
-  { id: 'duration', title: 'Duration', width: '76px', end: true, cell: (row) => !isGap(row) && duration(row.lasted_s) },
+  { id: 'in', title: 'In', width: '4.9rem', end: true, wideOnly: true, cell: (row) => !isGap(row) && row.bytes_in > 0 && bytes(row.bytes_in) },
+  { id: 'out', title: 'Out', width: '4.9rem', end: true, wideOnly: true, cell: (row) => !isGap(row) && row.bytes_out > 0 && bytes(row.bytes_out) },
+  { id: 'duration', title: 'Duration', width: '4.9rem', end: true, cell: (row) => !isGap(row) && duration(row.lasted_s) },
 ];
 
 const objectOf = (entry: Entry) => (entry.bucket ? `${entry.bucket}${entry.key ? `/${entry.key}` : ''}` : entry.target);

@@ -8,6 +8,7 @@
 #include "base/log/diagnostics.h"
 #include "emulator/http/parsing/wire_error.h"
 #include "emulator/message/errors.h"
+#include "emulator/message/text_stream.h"
 
 namespace penstock::emulator::http {
 namespace {
@@ -419,7 +420,8 @@ WireConnection::Pause WireConnection::SendResponse(ServingTools& tools, bool exp
     switch (sender.Resume(*stream_, tools.buffers, now, before_end())) {
       case State::kSocketFull: return AwaitRoom();
       case State::kWait:
-        // While the server stops, pauses continue up to the grace period.
+        // While the server stops, pauses continue up to the grace period, but streams end.
+        if (stopping() && sender.EndStream()) break;
         if (settings_.timers == nullptr || interrupted_.load(std::memory_order_relaxed))
           return EndResponse(sender.result());
         if (Pauses(now)) return Next::kLater;
@@ -577,6 +579,10 @@ void WireConnection::ReserveResponseBytes(RequestState& state) {
 ResponseContext WireConnection::ContextOf(const message::Exchange& exchange, bool can_keep,
                                           ServingTools& tools) const {
   ResponseContext context;
+  // A response that replaced that of the handler, such as an error, has a body.
+  const auto* const streamed = exchange.Find<message::StreamedBody>();
+  if (streamed != nullptr && std::holds_alternative<std::monostate>(exchange.response.body))
+    context.stream = streamed->stream.get();
   context.head_request = exchange.request.method == "HEAD";
   context.minor_version = exchange.request.minor_version;
   context.keep_alive = can_keep && !AsksToClose(exchange.response) && !stopping();

@@ -141,8 +141,13 @@ ResponsePlan PlanResponse(const message::Response& response, const ResponseConte
     return plan;
   }
   plan.send_body = !context.head_request;
-  if (response.chunked && context.minor_version > 0) {
+  const bool streams = context.stream != nullptr;
+  if ((response.chunked || streams) && context.minor_version > 0) {
     plan.framing = ResponseFraming::kChunked;
+    return plan;
+  }
+  if (streams) {
+    plan.framing = ResponseFraming::kClose;
     return plan;
   }
   const std::uint64_t size = message::BodySize(response);

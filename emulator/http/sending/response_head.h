@@ -7,21 +7,24 @@
 #include <string_view>
 
 #include "emulator/message/response.h"
+#include "emulator/message/text_stream.h"
 #include "penstock/base/clock.h"
 
 namespace penstock::emulator::http {
 
 // Properties of the request and the connection that a response depends on.
 struct ResponseContext {
-  bool head_request = false;  // the method is HEAD
-  int minor_version = 1;      // of the request
-  bool keep_alive = true;     // the connection can carry another request
-  std::string_view date;      // for the Date header
+  message::TextStream* stream = nullptr;  // sent instead of the response's body; null: none
+  bool head_request = false;              // the method is HEAD
+  int minor_version = 1;                  // of the request
+  bool keep_alive = true;                 // the connection can carry another request
+  std::string_view date;                  // for the Date header
   std::string_view request_id;
   std::string_view host_id;
 };
 
-enum class ResponseFraming { kNone, kLength, kChunked };
+// kClose: the body ends with the connection.
+enum class ResponseFraming { kNone, kLength, kChunked, kClose };
 
 struct ResponsePlan {
   ResponseFraming framing = ResponseFraming::kLength;
@@ -33,7 +36,7 @@ struct ResponsePlan {
 };
 
 // Chooses the framing header and whether to send a body: no body for 1xx, 204 and 304, headers only
-// for HEAD, chunked only for HTTP/1.1.
+// for HEAD, chunked only for HTTP/1.1. With kClose, the connection must close after the response.
 ResponsePlan PlanResponse(const message::Response& response, const ResponseContext& context);
 
 // Appends the status line, the headers and the empty line. The handler's own framing and Connection

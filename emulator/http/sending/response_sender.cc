@@ -66,18 +66,21 @@ ResponseSender::ResponseSender(const message::Response& response, ResponseContex
                                SendBuffers& buffers)
     : response_(response), head_(std::move(buffers.head)) {
   const ResponsePlan plan = PlanResponse(response, context);
-  if (plan.length_is_wrong) context.keep_alive = false;
+  if (plan.length_is_wrong || plan.framing == ResponseFraming::kClose) context.keep_alive = false;
   keep_alive_ = context.keep_alive;
   head_.clear();
   AppendHead(response, plan, context, head_);
   const std::uint64_t head_bytes = head_.size();
-  if (plan.send_body) body_bytes_ = message::BodySize(response);
-  if (plan.send_body && plan.framing == ResponseFraming::kChunked) {
+  if (plan.send_body && context.stream == nullptr) body_bytes_ = message::BodySize(response);
+  chunked_ = plan.framing == ResponseFraming::kChunked;
+  if (plan.send_body && context.stream != nullptr) {
+    stream_ = context.stream;
+  } else if (plan.send_body && chunked_) {
     if (body_bytes_ > 0) AppendChunkHeader(head_, body_bytes_);
     tail_ = body_bytes_ > 0 ? "\r\n0\r\n\r\n" : "0\r\n\r\n";
   }
   body_begin_ = head_.size();
-  if (response.delivery) ComputeStops(head_bytes);
+  if (response.delivery && stream_ == nullptr) ComputeStops(head_bytes);
 }
 
 void ResponseSender::ComputeStops(std::uint64_t head_bytes) {
@@ -107,6 +110,10 @@ ResponseSender::State ResponseSender::Resume(Stream& stream, SendBuffers& buffer
       ++next_stop_;
       continue;
     }
+    if (at_ == end() && stream_ != nullptr) {
+      if (!BeginStreamPiece(now)) return State::kWait;
+      continue;
+    }
     if (at_ == end()) {
       buffers.head = std::move(head_);
       return ended_ = State::kDone;
@@ -121,8 +128,36 @@ ResponseSender::State ResponseSender::Resume(Stream& stream, SendBuffers& buffer
 }
 
 bool ResponseSender::EndPause() {
+  if (EndStream()) return true;
   if (waiting_) wait_until_ = {};
   return waiting_;
+}
+
+bool ResponseSender::EndStream() {
+  if (stream_ == nullptr) return false;
+  stream_ended_ = true;
+  return true;
+}
+
+bool ResponseSender::BeginStreamPiece(MonotonicTime now) {
+  if (now < wait_until_ && !stream_ended_) return false;
+  const std::optional<std::string> piece = stream_ended_ ? std::nullopt : stream_->Next();
+  const auto interval = stream_->interval();
+  // A late piece delays the later ones; they do not come more often to catch up.
+  wait_until_ = (now - wait_until_ < interval ? wait_until_ : now) + interval;
+  at_ = 0;
+  head_.clear();
+  if (piece) {
+    if (chunked_) AppendChunkHeader(head_, piece->size());
+    head_ += *piece;
+    if (chunked_) head_ += "\r\n";
+    streamed_ += piece->size();
+  } else {
+    stream_ = nullptr;
+    if (chunked_) head_ = "0\r\n\r\n";
+  }
+  body_begin_ = head_.size();
+  return true;
 }
 
 bool ResponseSender::LimitToPiece(MonotonicTime now, std::uint64_t& until) {
@@ -226,7 +261,7 @@ IoResult ResponseSender::Send(Stream& stream, SendBuffers& buffers, std::uint64_
     pieces[2] = AsBytes(tail_).subspan(reach - body_end(), until - reach);
     reach = until;
   }
-  if (reach == end() && before_end) before_end(body_bytes_);
+  if (reach == end() && stream_ == nullptr && before_end) before_end(body_bytes_ + streamed_);
   if (sends_file) {
     IoResult sent;
     if (!pieces[0].empty()) sent = stream.Write({pieces.data(), 1}, More::kYes, kNoWait);
@@ -242,10 +277,10 @@ IoResult ResponseSender::Send(Stream& stream, SendBuffers& buffers, std::uint64_
 
 SendResult ResponseSender::result() const {
   SendResult result;
-  result.ok = at_ == end() && ended_ != State::kReset;
+  result.ok = at_ == end() && stream_ == nullptr && ended_ != State::kReset;
   result.damage = damage_;
   result.keep_alive = keep_alive_ && ended_ == State::kDone;
-  result.body_bytes = std::clamp(at_, body_begin_, body_end()) - body_begin_;
+  result.body_bytes = std::clamp(at_, body_begin_, body_end()) - body_begin_ + streamed_;
   return result;
 }
 

@@ -56,7 +56,7 @@ class ResponseSender {
     kBroken,      // the peer has closed the connection, or stored bytes are damaged
   };
 
-  // `response` must outlive this object.
+  // `response` and the stream of `context` must outlive this object.
   ResponseSender(const message::Response& response, ResponseContext context, SendBuffers& buffers);
 
   // `now` matters only to a response with a Delivery.
@@ -64,8 +64,10 @@ class ResponseSender {
                const BeforeEnd& before_end = {});
   MonotonicTime wait_until() const { return wait_until_; }
   // Ends a current pause: the next Resume continues after it. Returns false if the wait is not a
-  // pause but a wait for the peer's acknowledgement.
+  // pause but a wait for the peer's acknowledgement. A TextStream has no further pieces then.
   bool EndPause();
+  // The next Resume ends the response without further pieces. Returns false if it is no TextStream.
+  bool EndStream();
   SendResult result() const;
   // The head, maybe with the begin of the body's framing. Valid until everything was sent.
   std::string_view head() const { return head_; }
@@ -94,6 +96,9 @@ class ResponseSender {
   bool LimitToPiece(MonotonicTime now, std::uint64_t& until);
   // When the next piece of the body may be sent.
   MonotonicTime NextPieceTime(MonotonicTime now) const;
+  // Makes the next piece of stream_, or the end of the response, what is sent next. Returns false
+  // if the piece has to wait.
+  bool BeginStreamPiece(MonotonicTime now);
   // Sends bytes from at_ on, before `until`, and of the body at most one part.
   IoResult Send(Stream& stream, SendBuffers& buffers, std::uint64_t until,
                 const BeforeEnd& before_end);
@@ -103,7 +108,7 @@ class ResponseSender {
   std::uint64_t end() const { return body_end() + tail_.size(); }
 
   const message::Response& response_;
-  std::string head_;               // with the chunk header, if any
+  std::string head_;               // with the chunk header, if any; or a piece of stream_
   std::uint64_t body_begin_ = 0;   // the size of head_
   std::uint64_t body_bytes_ = 0;   // of the whole body that is sent
   std::string_view tail_;          // the end of the chunk, and the last chunk
@@ -111,6 +116,10 @@ class ResponseSender {
   std::size_t slice_ = 0;          // the slice of the content that at_ is in or before
   std::uint64_t slice_begin_ = 0;  // its position in the body
   bool keep_alive_ = false;
+  message::TextStream* stream_ = nullptr;  // null: none, or it has ended
+  bool stream_ended_ = false;              // no further piece is wanted
+  bool chunked_ = false;
+  std::uint64_t streamed_ = 0;  // bytes of the pieces of stream_ so far
   std::vector<Stop> stops_;
   std::size_t next_stop_ = 0;
   std::uint64_t piece_end_ = 0;  // end of the current piece of the body; 0: none yet

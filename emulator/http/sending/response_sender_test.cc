@@ -233,5 +233,101 @@ TEST_F(SendTest, ResponsesUseTheSameMemory) {
   EXPECT_EQ(buffers.head.data(), memory);
 }
 
+// Sends the numbers from 1 to `last`, then ends.
+class Numbers final : public message::TextStream {
+ public:
+  explicit Numbers(int last) : last_(last) {}
+  std::optional<std::string> Next() noexcept override {
+    if (next_ > last_) return std::nullopt;
+    return std::to_string(next_++) + "\n";
+  }
+  std::chrono::nanoseconds interval() const override { return std::chrono::seconds(2); }
+
+ private:
+  int next_ = 1;
+  const int last_;
+};
+
+// Resumes a response at the times of a test's clock.
+struct TimedSender {
+  explicit TimedSender(int last, ResponseContext context = Context())
+      : numbers(last), sender(response, With(numbers, context), buffers) {}
+  static ResponseContext With(Numbers& numbers, ResponseContext context) {
+    context.stream = &numbers;
+    return context;
+  }
+  ResponseSender::State At(std::chrono::seconds time) {
+    return sender.Resume(*pipe.stream, buffers, start + time,
+                         [this](std::uint64_t bytes) { ended_with = bytes; });
+  }
+  Numbers numbers;
+  const message::Response response;
+  Pipe pipe;
+  SendBuffers buffers;
+  ResponseSender sender;
+  const MonotonicTime start = MonotonicTime(std::chrono::hours(1));
+  std::optional<std::uint64_t> ended_with;
+};
+
+using std::chrono::seconds;
+
+TEST(StreamTest, SendsTheFirstPieceAtOnceAndOthersAtTheirTimes) {
+  TimedSender timed(2);
+  EXPECT_EQ(timed.At(seconds(0)), ResponseSender::State::kWait);
+  EXPECT_EQ(timed.sender.wait_until(), timed.start + seconds(2));
+  EXPECT_EQ(timed.sender.result().body_bytes, 2u);
+  EXPECT_FALSE(timed.sender.result().ok) << "more may follow";
+  EXPECT_EQ(timed.At(seconds(1)), ResponseSender::State::kWait);
+  EXPECT_EQ(timed.sender.result().body_bytes, 2u);
+  EXPECT_EQ(timed.At(seconds(2)), ResponseSender::State::kWait);
+  EXPECT_EQ(timed.sender.result().body_bytes, 4u);
+  EXPECT_EQ(timed.ended_with, std::nullopt);
+  EXPECT_EQ(timed.At(seconds(4)), ResponseSender::State::kDone);
+  EXPECT_EQ(timed.ended_with, 4u);
+  EXPECT_TRUE(timed.sender.result().ok);
+  EXPECT_TRUE(timed.sender.result().keep_alive);
+  const TestResponse got = timed.pipe.peer->Read();
+  EXPECT_EQ(got.Find("transfer-encoding"), "chunked");
+  EXPECT_EQ(got.body, "1\n2\n");
+}
+
+TEST(StreamTest, LatePiecesDoNotComeInABurst) {
+  TimedSender timed(100);
+  timed.At(seconds(0));
+  EXPECT_EQ(timed.At(seconds(60)), ResponseSender::State::kWait);
+  EXPECT_EQ(timed.sender.result().body_bytes, 4u);
+  EXPECT_EQ(timed.sender.wait_until(), timed.start + seconds(62));
+}
+
+TEST(StreamTest, EndsEarlyWithACompleteBody) {
+  TimedSender timed(100);
+  timed.At(seconds(0));
+  EXPECT_TRUE(timed.sender.EndStream());
+  EXPECT_EQ(timed.At(seconds(1)), ResponseSender::State::kDone);
+  EXPECT_FALSE(timed.sender.EndStream());
+  EXPECT_EQ(timed.pipe.peer->Read().body, "1\n");
+}
+
+TEST(StreamTest, AnOldClientReadsToTheEndOfTheConnection) {
+  ResponseContext context = Context();
+  context.minor_version = 0;
+  TimedSender timed(1, context);
+  timed.At(seconds(0));
+  EXPECT_EQ(timed.At(seconds(2)), ResponseSender::State::kDone);
+  EXPECT_FALSE(timed.sender.result().keep_alive);
+  timed.pipe.stream.reset();
+  const std::string got = timed.pipe.peer->ReadToEnd();
+  EXPECT_TRUE(got.ends_with("\r\n\r\n1\n")) << got;
+  EXPECT_EQ(got.find("Content-Length"), std::string::npos);
+}
+
+TEST(StreamTest, HeadHasNoPieces) {
+  ResponseContext context = Context();
+  context.head_request = true;
+  TimedSender timed(1, context);
+  EXPECT_EQ(timed.At(seconds(0)), ResponseSender::State::kDone);
+  EXPECT_EQ(timed.sender.result().body_bytes, 0u);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::http

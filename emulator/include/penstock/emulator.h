@@ -52,6 +52,9 @@ struct EmulatorOptions {
   // needs admin_token if that is set, and an admin listener. Unset: only without a data directory
   // and on a loopback address.
   std::optional<bool> moto_reset;
+  // Whether the admin listener serves the web console at /console/. Without it, requests of web
+  // pages need a token.
+  bool console = true;
   std::string data_directory;  // empty: in memory
   // Memory limit for the objects of all namespaces (without a data directory), request documents,
   // namespaces, fault scenarios and retry tests, in bytes, at least 1 MiB. Uploads beyond it get

@@ -8,6 +8,7 @@
 
 #include "base/digest.h"
 #include "base/log/diagnostics.h"
+#include "emulator/console/console.h"
 #include "emulator/http/parsing/head_parser.h"
 #include "emulator/s3/protocol/text.h"
 #include "emulator/server/admin/admin_json.h"
@@ -47,6 +48,7 @@ std::string_view CodeOf(int status) {
     case 403: return "Forbidden";
     case 404: return "NotFound";
     case 405: return "MethodNotAllowed";
+    case 406: return "NotAcceptable";
     case 409: return "AlreadyExists";
     case 421: return "MisdirectedRequest";
     case 503: return "ServiceUnavailable";
@@ -61,6 +63,8 @@ void Respond(message::Exchange& exchange, int status, AdminBody body,
   exchange.response.status = status;
   exchange.response.Add("Content-Type", std::string(content_type));
   exchange.response.Add("Cache-Control", "no-store");
+  // The listener's origin may use the whole API (AdmitOrigin): no response may run as a script.
+  exchange.response.Add("X-Content-Type-Options", "nosniff");
   if (exchange.request.method == "HEAD") {
     exchange.response.content_length =
         std::visit([](const auto& bytes) { return bytes.size(); }, body);
@@ -125,6 +129,7 @@ class Admin final : public message::Handler {
       if (AdmitOrigin(exchange)) options_.metadata->Handle(exchange, HasToken(exchange));
       return;
     }
+    if (console::IsConsoleTarget(target)) return ServeConsole(exchange);
     call.path = target.substr(0, target.find('?'));
     if (call.path.size() < target.size())
       call.query = ParseQuery(target.substr(call.path.size() + 1));
@@ -165,21 +170,39 @@ class Admin final : public message::Handler {
     return false;
   }
 
-  bool AdmitOrigin(message::Exchange& exchange) const {
-    const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
-    if (!options_.hosts.Allows(host)) {
-      Refuse(exchange, 421,
-             "the Host header names '" + std::string(host) +
-                 "', which may be a web page's own DNS name; use localhost or an IP address, or "
-                 "start with --admin-allow-host NAME");
-      return false;
+  // The console's files are public. They contain nothing of this emulator.
+  void ServeConsole(message::Exchange& exchange) const {
+    if (!AdmitHost(exchange)) return;
+    if (!options_.console) {
+      return Refuse(exchange, 404, "the console is off; start with --console on (the default)");
     }
-    // Browsers mark requests of web pages. Without a token, a page must not be able to empty this
-    // emulator or read files through it.
-    if (options_.token.empty() && IsOfWebPage(exchange.request)) {
+    if (const auto refusal = console::Serve(exchange, console::EmbeddedAssets())) {
+      Refuse(exchange, refusal->status, refusal->message);
+      if (refusal->status == 405) exchange.response.Add("Allow", "GET, HEAD");
+    }
+    console::AddSecurityHeaders(exchange.response);
+  }
+
+  bool AdmitHost(message::Exchange& exchange) const {
+    const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
+    if (options_.hosts.Allows(host)) return true;
+    Refuse(exchange, 421,
+           "the Host header names '" + std::string(host) +
+               "', which may be a web page's own DNS name; use localhost or an IP address, or "
+               "start with --admin-allow-host NAME");
+    return false;
+  }
+
+  bool AdmitOrigin(message::Exchange& exchange) const {
+    if (!AdmitHost(exchange)) return false;
+    // Browsers mark requests of web pages. Without a token, no page but the console must be able to
+    // empty this emulator or read files through it.
+    const message::RequestHead& request = exchange.request;
+    if (options_.token.empty() && IsOfWebPage(request) &&
+        !(options_.console && IsOfSameOrigin(request))) {
       Refuse(exchange, 403,
-             "requests of web pages (Origin or Sec-Fetch-Site header) need a token; start with "
-             "--admin-token and send the token");
+             "requests of web pages of another origin (Origin or Sec-Fetch-Site header) need a "
+             "token; start with --admin-token and send the token");
       return false;
     }
     return true;
@@ -188,6 +211,19 @@ class Admin final : public message::Handler {
   // Sec-Fetch-Site "none": the user entered the address.
   static bool IsOfWebPage(const message::RequestHead& request) {
     return request.Find("origin") || request.Find("sec-fetch-site").value_or("none") != "none";
+  }
+
+  // Whether every header by which a browser marks the requests of a page names this listener. Its
+  // Host header was checked. Other ports of this machine are other origins ("same-site").
+  static bool IsOfSameOrigin(const message::RequestHead& request) {
+    constexpr std::string_view kScheme = "http://";
+    const std::string_view site = request.Find("sec-fetch-site").value_or("same-origin");
+    if (site != "same-origin" && site != "none") return false;
+    const auto origin = request.Find("origin");
+    if (!origin) return true;
+    return origin->starts_with(kScheme) &&
+           EqualsIgnoreCase(origin->substr(kScheme.size()),
+                            request.Find("host").value_or(std::string_view()));
   }
 
   bool HasToken(const message::Exchange& exchange) const {
@@ -273,7 +309,8 @@ class Admin final : public message::Handler {
             "'; this listener serves /_penstock/ health, stats, metrics, reset, namespaces, clock, "
             "faults, retry-tests, scenarios, limits, lifecycle, events, explain, seed, simulate, "
             "schemas, users, access-keys, journal, journal-tail, journal-query, journal-capture "
-            "and container-credentials, and /latest/ of the instance metadata service");
+            "and container-credentials, /latest/ of the instance metadata service, and the console "
+            "at /console/");
   }
 
   Emulator& emulator_;

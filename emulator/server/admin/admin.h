@@ -28,6 +28,9 @@ struct AdminOptions {
   std::string token;       // required for everything except health; empty: no token
   AdminHosts hosts;        // allowed Host headers for everything except health
   bool moto_reset = true;  // false: POST /moto-api/reset is refused
+  // Serves the web console, and requests of pages of this listener's own origin, which is the
+  // console, without a token.
+  bool console = false;
   // The endpoints of instances and containers, which have tokens of their own; null: none.
   Metadata* metadata = nullptr;
   // that request bodies are charged to; null: none

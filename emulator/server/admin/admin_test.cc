@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "emulator/console/assets.h"
 #include "emulator/server/namespaces/data_directory.h"
 #include "emulator/server/server_fixture.h"
 
@@ -224,14 +225,130 @@ TEST_F(AdminTest, RefusesRequestsOfWebPages) {
                 .status,
             403);
   EXPECT_EQ(BucketStatus("bucket"), 200);
-  // Browsers send no Origin header for images and links.
-  for (const std::string site : {"cross-site", "same-site", "same-origin"}) {
-    EXPECT_EQ(SendRequest("GET", "/_penstock/users", "", "Sec-Fetch-Site: " + site + "\r\n").status,
-              403)
-        << site;
+}
+
+struct PageRequest {
+  const char* headers;  // by which browsers mark it
+  int status;
+  const char* meaning;
+};
+
+// The Host header of all requests is "localhost:9001".
+constexpr PageRequest kPageRequests[] = {
+    {"", 200, "not a browser"},
+    {"Sec-Fetch-Site: none\r\n", 200, "the user has entered the address"},
+    {"Sec-Fetch-Site: same-origin\r\n", 200, "GET of the console"},
+    {"Sec-Fetch-Site: same-origin\r\nOrigin: http://localhost:9001\r\n", 200,
+     "POST of the console"},
+    {"Origin: http://localhost:9001\r\n", 200, "the console in a browser without Sec-Fetch-Site"},
+    {"Origin: http://LOCALHOST:9001\r\n", 200, "host names have no case"},
+    {"Sec-Fetch-Site: cross-site\r\n", 403, "an image or a link of another page"},
+    {"Sec-Fetch-Site: cross-site\r\nOrigin: http://localhost:9001\r\n", 403, "contradiction"},
+    {"Sec-Fetch-Site: same-site\r\n", 403, "a page of another port"},
+    {"Sec-Fetch-Site: same-site\r\nOrigin: http://localhost:9000\r\n", 403, "the S3 port"},
+    {"Sec-Fetch-Site: same-origin\r\nOrigin: http://localhost:9000\r\n", 403, "contradiction"},
+    {"Sec-Fetch-Site: none\r\nOrigin: http://evil.example\r\n", 403, "contradiction"},
+    {"Sec-Fetch-Site: sometimes\r\n", 403, "an unknown value"},
+    {"Sec-Fetch-Site: \r\n", 403, "an empty value"},
+    {"Origin: null\r\n", 403, "a sandboxed page or a file"},
+    {"Sec-Fetch-Site: same-origin\r\nOrigin: null\r\n", 403, "contradiction"},
+    {"Origin: http://evil.example\r\n", 403, "another origin, in an old browser"},
+    {"Origin: http://localhost\r\n", 403, "another port"},
+    {"Origin: http://localhost:90010\r\n", 403, "another port"},
+    {"Origin: https://localhost:9001\r\n", 403, "another scheme"},
+    {"Origin: http://localhost:9001.evil.example\r\n", 403, "a longer name"},
+    {"Origin: http://\r\n", 403, "no host"},
+    {"Origin: \r\n", 403, "an empty value"},
+};
+
+HttpResponse OfPage(const std::string& endpoint, const std::string& headers,
+                    const std::string& method = "GET",
+                    const std::string& target = "/_penstock/users") {
+  return Exchange(endpoint, method + " " + target +
+                                " HTTP/1.1\r\nHost: localhost:9001\r\nConnection: close\r\n" +
+                                headers + "Content-Length: 0\r\n\r\n");
+}
+
+TEST_F(AdminTest, ServesPagesOfItsOwnOriginOnly) {
+  for (const PageRequest& page : kPageRequests) {
+    EXPECT_EQ(OfPage(emulator_->admin_endpoint(), page.headers).status, page.status)
+        << page.meaning << ": " << page.headers;
   }
-  EXPECT_EQ(SendRequest("GET", "/_penstock/users", "", "Sec-Fetch-Site: none\r\n").status, 200)
-      << "the user has entered the address";
+}
+
+// With a token, the token decides.
+TEST(AdminPageTest, TokenAllowsEveryOrigin) {
+  const auto emulator = Emulator::Start({.admin_token = "letmein"}).value();
+  for (const PageRequest& page : kPageRequests) {
+    EXPECT_EQ(OfPage(emulator->admin_endpoint(), page.headers).status, 401) << page.headers;
+    const std::string with_token = std::string(page.headers) + "Authorization: Bearer letmein\r\n";
+    EXPECT_EQ(OfPage(emulator->admin_endpoint(), with_token).status, 200) << page.headers;
+  }
+}
+
+TEST(AdminPageTest, NoPageIsServedWithoutTheConsole) {
+  const auto emulator = Emulator::Start({.console = false}).value();
+  for (const PageRequest& page : kPageRequests) {
+    const bool is_page = std::string(page.headers).find("Origin") != std::string::npos ||
+                         std::string(page.headers).find("same-origin") != std::string::npos;
+    EXPECT_EQ(OfPage(emulator->admin_endpoint(), page.headers).status, is_page ? 403 : page.status)
+        << page.headers;
+  }
+}
+
+// Stored objects may be pages, and have the origin of the S3 port.
+TEST_F(AdminTest, PagesOfTheS3PortCannotResetIt) {
+  MakeBucket("bucket");
+  EXPECT_EQ(
+      OfPage(emulator_->endpoint(), "Sec-Fetch-Site: same-origin\r\n", "POST", "/moto-api/reset")
+          .status,
+      403);
+  EXPECT_EQ(
+      OfPage(emulator_->endpoint(), "Origin: http://localhost:9001\r\n", "POST", "/moto-api/reset")
+          .status,
+      403);
+  EXPECT_EQ(BucketStatus("bucket"), 200);
+}
+
+TEST_F(AdminTest, ServesTheConsole) {
+  const HttpResponse page = SendRequest("GET", "/console/");
+  EXPECT_EQ(page.status, console::EmbeddedAssets().empty() ? 503 : 200) << page.text;
+  for (const char* header :
+       {"Content-Security-Policy: default-src 'none'; script-src 'self'; ",
+        "X-Content-Type-Options: nosniff", "Referrer-Policy: no-referrer", "X-Frame-Options: DENY",
+        "Cross-Origin-Opener-Policy: same-origin", "Cross-Origin-Resource-Policy: same-origin",
+        "Content-Type: text/html"}) {
+    EXPECT_NE(page.text.find(header), std::string::npos) << header << " in " << page.text;
+  }
+  const HttpResponse moved = SendRequest("GET", "/console");
+  EXPECT_EQ(moved.status, 308);
+  EXPECT_NE(moved.text.find("Location: /console/\r\n"), std::string::npos) << moved.text;
+  const HttpResponse missing = SendRequest("GET", "/console/assets/../../etc/passwd");
+  EXPECT_EQ(missing.status, 404);
+  EXPECT_EQ(Json(missing).at("code"), "NotFound");
+  const HttpResponse post = SendRequest("POST", "/console/");
+  EXPECT_EQ(post.status, 405);
+  EXPECT_NE(post.text.find("Allow: GET, HEAD\r\n"), std::string::npos) << post.text;
+  // A link of another site leads to the page, which is public.
+  EXPECT_NE(SendRequest("GET", "/console", "", "Sec-Fetch-Site: cross-site\r\n").status, 403);
+}
+
+TEST(AdminPageTest, ConsoleNeedsNoTokenButAKnownHost) {
+  const auto emulator = Emulator::Start({.admin_token = "letmein"}).value();
+  EXPECT_EQ(Plain(emulator->admin_endpoint(), "GET", "/console").status, 308);
+  EXPECT_EQ(Exchange(emulator->admin_endpoint(),
+                     "GET /console HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+                .status,
+            421);
+}
+
+TEST(AdminPageTest, ConsoleCanBeSwitchedOff) {
+  const auto emulator = Emulator::Start({.console = false}).value();
+  for (const char* path : {"/console", "/console/", "/console/assets/index.js"}) {
+    const HttpResponse response = Plain(emulator->admin_endpoint(), "GET", path);
+    EXPECT_EQ(response.status, 404) << path;
+    EXPECT_NE(response.text.find("the console is off; start with --console on"), std::string::npos);
+  }
 }
 
 HttpResponse SendRequestAs(const std::string& endpoint, const std::string& host,

@@ -31,6 +31,7 @@ struct Flags {
   std::vector<std::string> secret_key_files;
   std::string admin_token_file;
   std::string moto_reset = "auto";
+  std::string console = "on";
   std::string limits;
   std::string config;  // read by AddOtherSources
 };
@@ -135,6 +136,9 @@ void DeclareListeners(CLI::App& app, Flags& flags) {
                  "POST /moto-api/reset on the S3 port, which needs no signature; auto: on in "
                  "memory on a loopback address")
       ->check(CLI::IsMember({"auto", "on", "off"}))
+      ->capture_default_str();
+  app.add_option("--console", flags.console, "the web console at /console/ of the admin port")
+      ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
 }
 
@@ -384,6 +388,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv,
   PENSTOCK_TRY(TakeAccessKeys(flags));
   PENSTOCK_TRY(TakeAdminToken(flags));
   if (flags.moto_reset != "auto") flags.options.moto_reset = flags.moto_reset == "on";
+  flags.options.console = flags.console == "on";
   PENSTOCK_ASSIGN(flags.options.limits_json, ReadLimits(flags.limits));
   flags.options.durability =
       flags.durability == "strict" ? DurabilityMode::kStrict : DurabilityMode::kRelaxed;

@@ -297,6 +297,16 @@ TEST(CommandLineTest, MotoResetDefaultDependsOnTheAddress) {
             2u);
 }
 
+TEST(CommandLineTest, ConsoleIsOnUnlessSwitchedOff) {
+  EXPECT_TRUE(Parse({})->options.console);
+  EXPECT_TRUE(Parse({"--console", "on"})->options.console);
+  EXPECT_FALSE(Parse({"--console", "off"})->options.console);
+  const auto refused = Parse({"--console", "maybe"});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("--console"), std::string::npos)
+      << refused.error().message;
+}
+
 TEST(CommandLineTest, AuthorizationIsOnByDefault) {
   EXPECT_EQ(Parse({})->options.authorization, AuthorizationMode::kOn);
   EXPECT_EQ(Parse({"--authorization", "off"})->options.authorization, AuthorizationMode::kOff);
