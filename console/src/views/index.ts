@@ -12,4 +12,8 @@ export const views: readonly View[] = [
   { name: 'requests', title: 'Requests', load: () => import('./requests.tsx') },
   { name: 'buckets', title: 'Buckets', load: () => import('./buckets.tsx') },
   { name: 'ranges', title: 'Ranges', load: () => import('./ranges.tsx') },
+  { name: 'throttle', title: 'Throttle', load: () => import('./throttle.tsx') },
+  { name: 'faults', title: 'Faults', load: () => import('./faults.tsx') },
+  { name: 'clock', title: 'Clock and lifecycle', load: () => import('./clock.tsx') },
+  { name: 'access', title: 'Access', load: () => import('./access.tsx') },
 ];
