@@ -48,7 +48,7 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
     "tls": {
         "tls.get_1gib": [("<=", 1.15, "decryption and plain"), ("<=", 0.5, "awscrt")],
         "tls.put_1gib": [("<=", 1.2, "encryption and plain"), ("<=", 0.5, "awscrt")],
-        "tls.connections": [("<=", 1.2, "libcurl")],
+        "tls.connections": [("<=", 1.5, "libcurl")],
         "tls.burst.failed": [("<=", 0)],
     },
     "emulator": {

@@ -318,15 +318,15 @@ TEST_F(ConnectorTest, ARefusalOfAProxyEndsTheAttemptBeforeItsBody) {
 }
 
 TEST_F(ConnectorTest, AHeadWithinTheLimitOpensTheTunnel) {
-  std::string first_bytes;
+  std::promise<std::string> first_bytes;
   RawServer proxy([&](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 Connected\r\nx: " + std::string(8000, 'y') + "\r\n\r\n");
-    first_bytes = connection.ReadBody(2);
+    first_bytes.set_value(connection.ReadBody(2));
   });
   const ProxyVariable variable("https_proxy", ProxyOn(proxy));
   EXPECT_FALSE(Connect(Tunnelled()));
-  EXPECT_EQ(first_bytes, "\x16\x03") << "a TLS handshake";
+  EXPECT_EQ(first_bytes.get_future().get(), "\x16\x03") << "a TLS handshake";
 }
 
 TEST_F(ConnectorTest, ASilentProxyIsNamed) {
