@@ -127,7 +127,7 @@ def test_a_key_is_created_disabled_and_deleted(console: Console, team: Team):
     )
     assert error_code(team.s3().get_object, Bucket=team.bucket, Key="open") == "", "the user keeps its other key"
 
-    row = page.get_by_role("region", name="List of access keys").get_by_role("row").filter(has_text=key)
+    row = page.get_by_role("table", name="List of access keys").get_by_role("row").filter(has_text=key)
     row.get_by_role("button", name="Disable").click()
     page.get_by_role("button", name="Disable the key").click()
     expect(row.get_by_text("disabled", exact=True)).to_be_visible()

@@ -24,7 +24,7 @@ def get(space: Space, key: str = "data/a") -> str:
 
 
 def cells(page: Page, rule: str) -> list[str]:
-    row = page.get_by_role("region", name="Rules of the running scenario").get_by_role("row").filter(has_text=rule)
+    row = page.get_by_role("table", name="Rules of the running scenario").get_by_role("row").filter(has_text=rule)
     return row.get_by_role("cell").all_inner_texts()
 
 
