@@ -67,7 +67,7 @@ class ResponseSender {
   // pause but a wait for the peer's acknowledgement.
   bool EndPause();
   SendResult result() const;
-  // The head, maybe with the begin of the body's framing. Valid until everything was sent.
+  // The head, maybe with the start of the body's framing. Valid until everything was sent.
   std::string_view head() const { return head_; }
 
  private:
