@@ -77,6 +77,7 @@ PUBLIC_OWNER = {
     "penstock/torch.h": "client/torch",
     "penstock/torch_checkpoint.h": "client/torch",
     "penstock/access_key.h": "emulator/identity",
+    "penstock/request_signature.h": "emulator/s3/core",
     "penstock/emulator.h": "emulator/include",
     "penstock/emulator_gtest.h": "emulator/testing",
     "penstock/simulate.h": "emulator/simulate",

@@ -53,7 +53,7 @@ TEST(ExportTest, WritesSignatures) {
   EXPECT_FALSE(EntryJson(entry).root().contains("signature"));
   entry.signature = {SignatureVersion::kV4Query, SignatureVerdict::kInvalid};
   EXPECT_EQ(EntryJson(entry).root()["signature"],
-            nlohmann::json::parse(R"({"version": "v4-query", "verdict": "invalid"})"));
+            Json::parse(R"({"version": "v4-query", "verdict": "invalid"})"));
   entry.signature = {SignatureVersion::kV2, SignatureVerdict::kUnverified};
   EXPECT_EQ(EntryJson(entry).root()["signature"]["verdict"], "unverified");
 }

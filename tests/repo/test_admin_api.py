@@ -104,6 +104,12 @@ def test_schema_and_emulator_accept_the_example_of_users(tmp_path: Path) -> None
         assert [account["account_id"] for account in accounts] == ["111122223333", "444455556666"]
         assert accounts[0]["canonical_id"] == USERS["accounts"][0]["canonical_id"]
         assert accounts[0]["users"][0]["path"] == "/people/"
+        assert accounts[0]["users"][0]["groups"] == ["researchers"]
+        assert accounts[0]["groups"][0]["attached_policies"] == ["arn:aws:iam::111122223333:policy/read-data"]
+        assert [policy["name"] for policy in accounts[0]["managed_policies"]] == ["read-data"]
+        assert accounts[0]["roles"][0]["name"] == "trainer"
+        assert accounts[0]["roles"][0]["attached_policies"] == ["arn:aws:iam::aws:policy/AmazonS3FullAccess"]
+        assert "container_token" not in accounts[0]["roles"][0]
         assert accounts[1]["access_keys"] == [{"access_key_id": "OTHER", "active": False, "namespace": "elsewhere"}]
         for secret in re.findall(r'"(?:secret_access_key|session_token|container_token)": "([^"]+)"', json.dumps(USERS)):
             assert secret not in json.dumps(listed)

@@ -329,7 +329,7 @@ def test_captured_headers_are_in_entries_and_exports(emulator: Emulator, tmp_pat
     client = fill(emulator)
     assert journal.capture_headers(0) is None
     client.list_buckets()
-    created, put, listed = journal
+    _, put, listed = journal
     names = [name.lower() for name, _ in put.request_headers]
     assert "host" in names
     assert "authorization" in names

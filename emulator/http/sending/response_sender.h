@@ -69,7 +69,7 @@ class ResponseSender {
   // The next Resume ends the response without further pieces. Returns false if it is no TextStream.
   bool EndStream();
   SendResult result() const;
-  // The head, maybe with the begin of the body's framing. Valid until everything was sent.
+  // The head, maybe with the start of the body's framing. Valid until everything was sent.
   std::string_view head() const { return head_; }
 
  private:

@@ -139,7 +139,7 @@ struct RangeGroup {
   std::vector<ByteRange> covered;   // the union of what they fetched
   std::uint64_t fetched_bytes = 0;  // the sum; bytes fetched twice count twice
   std::uint64_t overlap_bytes = 0;  // within the group
-  // As in the entries: the begin of the first read and the end of the last one.
+  // As in the entries: the start of the first read and the end of the last one.
   std::chrono::nanoseconds began{};
   std::chrono::nanoseconds ended{};
 };

@@ -13,7 +13,7 @@ Result<AdminReply> ReadSchema(Emulator&, const AdminCall& call) {
     names += (names.empty() ? "" : ", ") + std::string(schema.name);
   }
   return Error::Make(ErrorKind::kNotFound,
-                     "there is no schema '" + call.name + "'; existing schemas: " + names);
+                     "unknown schema '" + call.name + "'; existing schemas: " + names);
 }
 
 constexpr AdminRoute kRoutes[] = {{"schemas/", "GET", ReadSchema}};

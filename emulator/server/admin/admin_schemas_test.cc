@@ -37,7 +37,7 @@ TEST_F(AdminSchemasTest, NamesTheSchemasThatExist) {
   const HttpResponse response = Get("schemas/buckets");
   EXPECT_EQ(response.status, 404);
   EXPECT_EQ(nlohmann::json::parse(BodyOf(response)).at("error"),
-            "there is no schema 'buckets'; existing schemas: faults, limits, users");
+            "unknown schema 'buckets'; existing schemas: faults, limits, users");
   EXPECT_EQ(Get("schemas").status, 404);
 }
 
