@@ -61,7 +61,7 @@ Result<void> WriteNamespace(Json& json, const Emulator& emulator, const Activity
   clock["offset_seconds"] = SecondsOf(state.offset);
   clock["rate"] = state.rate;
   Json& journal = json["journal"] = nullptr;
-  // Without entries. An error: there is no journal.
+  // Without entries. An error: the namespace has no journal.
   const auto reading =
       emulator.AwaitJournal(name_space, kMaxExactInteger, std::chrono::milliseconds(0));
   if (reading.ok()) {

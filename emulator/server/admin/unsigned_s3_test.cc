@@ -151,7 +151,7 @@ TEST_F(UnsignedS3Test, ActsAsTheOwnerOfTheBucket) {
   EXPECT_EQ(Ask("PUT", "/theirs").status, 409);
   EXPECT_EQ(Ask("PUT", "/new").status, 200);
   EXPECT_EQ(Signed("HEAD", "/new").status, 200);
-  // What the owner has denied to everyone is denied.
+  // A Deny statement of the owner applies here, too.
   const std::string policy =
       R"({"Statement": {"Effect": "Deny", "Principal": "*", "Action": "s3:GetObject",
           "Resource": "arn:aws:s3:::ours/*"}})";
