@@ -476,6 +476,22 @@ UsersDocument Identities::List() const {
   return users;
 }
 
+std::shared_ptr<const auth::User> Identities::SigningUser(std::string_view name_space,
+                                                          std::string_view owner_id) const {
+  const ReaderLock lock(mutex_);
+  std::shared_ptr<const Entry> best;
+  int best_rank = 0;
+  for (const auto& [id, entry] : tables_.keys) {
+    if (entry->name_space != name_space || !entry->active || !entry->session_token.empty())
+      continue;
+    const bool is_owner = entry->identity.owner_id == owner_id;
+    const int rank = !is_owner ? 1 : entry->identity.user_name.empty() ? 3 : 2;
+    if (rank > best_rank) best = entry;
+    best_rank = std::max(best_rank, rank);
+  }
+  return best;
+}
+
 std::optional<s3::Identity> Identities::OwnerOf(std::string_view name_space) const {
   const ReaderLock lock(mutex_);
   for (const auto& [id, entry] : tables_.keys) {

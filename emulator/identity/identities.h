@@ -96,6 +96,11 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
   std::optional<s3::Identity> FindPrincipal(std::string_view name) const;
   // Without secrets and tokens; sorted by account id and access key id. Without sessions.
   UsersDocument List() const;
+  // Returns a user whose active key, without a session token, selects the namespace: the first, by
+  // name, of a root of the account `owner_id`, else of another user of it, else of any account.
+  // Null: there is none.
+  std::shared_ptr<const auth::User> SigningUser(std::string_view name_space,
+                                                std::string_view owner_id) const;
   // Returns the identity of the first key, by name, that selects the namespace.
   std::optional<s3::Identity> OwnerOf(std::string_view name_space) const;
 

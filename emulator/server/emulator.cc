@@ -114,16 +114,7 @@ class RunningEmulator final : public Emulator {
                                             .pauses = &pauses_,
                                             .by_header = options_.admin_token.empty(),
                                             .memory_limit = memory_limit_};
-    admin_ = MakeAdmin(*this, {.token = options_.admin_token,
-                               .hosts = {options_.admin_host, options_.admin_allowed_hosts},
-                               .console = options_.console,
-                               .metadata = &*metadata_,
-                               .document_memory = memory_limit_});
-    const bool private_memory = options_.data_directory.empty() && IsLoopbackHost(options_.host);
-    aliases_ = MakeAdmin(*this, {.token = options_.admin_token,
-                                 .hosts = {options_.host, options_.admin_allowed_hosts},
-                                 .moto_reset = options_.moto_reset.value_or(private_memory),
-                                 .document_memory = memory_limit_});
+    MakeAdminHandlers(identities);
     auto fail_rate = faults::MakeFailRate({.rate = options_.fail_rate, .seed = options_.fail_seed});
     fail_rate_ = fail_rate.get();
     chain_.emplace(
@@ -398,6 +389,39 @@ class RunningEmulator final : public Emulator {
         });
   }
 
+  void MakeAdminHandlers(identity::Identities& identities) {
+    const auto space_of = [this](const std::string& name) {
+      return WithControl([&](Control& control) { return control.SpaceOf(name); });
+    };
+    unsigned_s3_.emplace(
+        *router_, identities,
+        UnsignedS3::Options{.space_of = space_of, .document_memory = memory_limit_});
+    admin_ = MakeAdmin(*this, {.token = options_.admin_token,
+                               .hosts = {options_.admin_host, options_.admin_allowed_hosts},
+                               .console = options_.console,
+                               .metadata = &*metadata_,
+                               .unsigned_s3 = &*unsigned_s3_,
+                               .hooks = {.activity_of = ActivityOfNamespaces(),
+                                         .space_of = space_of,
+                                         .identities = &identities},
+                               .document_memory = memory_limit_});
+    const bool private_memory = options_.data_directory.empty() && IsLoopbackHost(options_.host);
+    aliases_ = MakeAdmin(*this, {.token = options_.admin_token,
+                                 .hosts = {options_.host, options_.admin_allowed_hosts},
+                                 .moto_reset = options_.moto_reset.value_or(private_memory),
+                                 .document_memory = memory_limit_});
+  }
+
+  ActivityOf ActivityOfNamespaces() const {
+    return [this](const std::string& name) {
+      return WithControl([&](Control& control) -> Result<NamespaceActivity> {
+        PENSTOCK_ASSIGN(const auto controls, control.ControlsOf(name));
+        return NamespaceActivity{.limits = controls->limiter().Current() != nullptr,
+                                 .faults = !controls->faults().idle()};
+      });
+    };
+  }
+
   Result<void> Listen() {
     http::ServerOptions wire{.host = options_.host, .port = options_.port};
     wire.tls_certificate_path = options_.tls_certificate_path;
@@ -471,6 +495,7 @@ class RunningEmulator final : public Emulator {
   traffic::Pauses pauses_;
   traffic::Pauses upload_paces_;  // separate from pauses_, so that neither delays the other
   std::optional<Metadata> metadata_;
+  std::optional<UnsignedS3> unsigned_s3_;
   std::unique_ptr<message::Handler> admin_;
   std::unique_ptr<message::Handler>
       aliases_;  // admin handler on the S3 port, for IsAdminAlias requests

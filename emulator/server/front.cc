@@ -51,7 +51,10 @@ class Front final : public s3::Filter {
   // admin API have no namespace.
   void OnResponse(s3::Exchange& exchange) override {
     if (exchange.Find<auth::QueryRequest>() != nullptr) identity::TranslateError(exchange);
-    if (exchange.space) counters_.CountRequest(exchange.operation, exchange.response.status);
+    if (!exchange.space) return;
+    counters_.CountRequest(exchange.operation, exchange.response.status);
+    const auto attempt = exchange.request.Find("amz-sdk-request");
+    if (attempt && s3::ClaimedAttempt(*attempt).value_or(1) > 1) counters_.CountRetry();
   }
 
  private:

@@ -135,6 +135,8 @@ struct EmulatorStats {
   std::uint64_t bytes_in = 0;   // of bodies
   std::uint64_t bytes_out = 0;  // of bodies
   std::uint64_t injected_failures = 0;
+  // Requests that are a further attempt of their client (amz-sdk-request header).
+  std::uint64_t retries = 0;
   // Errors that did not end the process, since its start, by name ("store.checkpoint_failed").
   // Covers all emulators in the process; a reset does not clear them. The diagnostic log of
   // penstock-emulator has details.

@@ -4,6 +4,7 @@
 #include "base/encoding.h"
 #include "emulator/s3/authorization/authorization.h"
 #include "emulator/s3/core/access.h"
+#include "emulator/s3/core/all_accounts.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/protocol/documents.h"
@@ -65,12 +66,13 @@ Result<BucketQuery> ReadBucketQuery(const Call& call) {
 }
 
 BucketPage SelectBuckets(std::vector<store::BucketPtr> all, const BucketQuery& query,
-                         const std::string& owner_id) {
+                         const Exchange& exchange) {
   BucketPage page;
+  const bool all_accounts = exchange.Find<AllAccounts>() != nullptr;
   for (store::BucketPtr& bucket : all) {
-    if (bucket->owner_id != owner_id || bucket->name.value <= query.start_after ||
-        IsDirectoryBucket(*bucket))
-      continue;
+    const bool is_own =
+        bucket->owner_id == exchange.identity.owner_id && !IsDirectoryBucket(*bucket);
+    if ((!is_own && !all_accounts) || bucket->name.value <= query.start_after) continue;
     if (!bucket->name.value.starts_with(query.prefix)) continue;
     if (!query.region.empty() && RegionOfConstraint(bucket->region) != query.region) continue;
     if (page.buckets.size() == query.max) {
@@ -151,7 +153,7 @@ Result<void> ListBuckets(Call& call) {
   PENSTOCK_ASSIGN(const BucketQuery query, ReadBucketQuery(call));
   PENSTOCK_ASSIGN(std::vector<store::BucketPtr> all, call.store.ListBuckets());
   const std::string& owner_id = call.exchange.identity.owner_id;
-  const BucketPage page = SelectBuckets(std::move(all), query, owner_id);
+  const BucketPage page = SelectBuckets(std::move(all), query, call.exchange);
   XmlWriter xml;
   xml.Open("ListAllMyBucketsResult", kXmlNamespace);
   WriteOwner(xml, "Owner", owner_id);

@@ -65,12 +65,17 @@ void Respond(message::Exchange& exchange, int status, AdminBody body,
   exchange.response.Add("Cache-Control", "no-store");
   // The listener's origin may use the whole API (AdmitOrigin): no response may run as a script.
   exchange.response.Add("X-Content-Type-Options", "nosniff");
-  if (exchange.request.method == "HEAD") {
-    exchange.response.content_length =
-        std::visit([](const auto& bytes) { return bytes.size(); }, body);
-  } else {
-    std::visit([&](auto& bytes) { exchange.response.body = std::move(bytes); }, body);
-  }
+  const bool is_head = exchange.request.method == "HEAD";
+  std::visit(
+      [&](auto& bytes) {
+        if constexpr (requires { bytes.size(); }) {
+          if (is_head) exchange.response.content_length = bytes.size();
+          else exchange.response.body = std::move(bytes);
+        } else {
+          exchange.Attach<message::StreamedBody>(std::move(bytes));
+        }
+      },
+      body);
 }
 
 void RespondWithError(message::Exchange& exchange, int status, const std::string& message) {
@@ -120,10 +125,19 @@ class Admin final : public message::Handler {
   Admin(Emulator& emulator, AdminOptions options)
       : emulator_(emulator), options_(std::move(options)) {}
 
+  std::unique_ptr<message::Exchange> NewExchange(message::RequestHead& request,
+                                                 message::Connection& connection) override {
+    return IsUnsignedS3(request) ? options_.unsigned_s3->NewExchange(request, connection)
+                                 : message::Handler::NewExchange(request, connection);
+  }
+
   void Handle(message::Exchange& exchange) override {
+    if (IsUnsignedS3(exchange.request)) return HandleUnsignedS3(exchange);
     AdminCall call;
     call.client_gone = [wire = exchange.wire] { return wire != nullptr && wire->PeerHasClosed(); };
     call.concurrency = &concurrency_;
+    call.hooks = &options_.hooks;
+    call.host = exchange.request.Find("host").value_or(std::string_view());
     const std::string_view target = exchange.request.target;
     if (options_.metadata != nullptr && Metadata::Serves(target)) {
       if (AdmitOrigin(exchange)) options_.metadata->Handle(exchange, HasToken(exchange));
@@ -160,7 +174,20 @@ class Admin final : public message::Handler {
     Dispatch(exchange, call);
   }
 
+  // Only requests of S3 leave their response pending.
+  void Finish(message::Exchange& exchange) override { options_.unsigned_s3->Finish(exchange); }
+
  private:
+  bool IsUnsignedS3(const message::RequestHead& request) const {
+    return options_.unsigned_s3 != nullptr && UnsignedS3::Serves(request.target);
+  }
+
+  void HandleUnsignedS3(message::Exchange& exchange) {
+    if (!Admit(exchange)) return;
+    const Result<void> handled = options_.unsigned_s3->Handle(exchange);
+    if (!handled.ok()) Refuse(exchange, StatusOf(handled.error().kind), handled.error().message);
+  }
+
   // Returns false after it has sent an error.
   bool Admit(message::Exchange& exchange) const {
     if (!AdmitOrigin(exchange)) return false;
@@ -247,7 +274,8 @@ class Admin final : public message::Handler {
     std::string allow;
     for (const auto routes :
          {SpaceRoutes(), FaultRoutes(), LimitRoutes(), JournalRoutes(), ExplainRoutes(),
-          LifecycleRoutes(), EventRoutes(), SimulateRoutes(), SchemaRoutes()}) {
+           LifecycleRoutes(), EventRoutes(), SimulateRoutes(), SchemaRoutes(), LiveRoutes(),
+           PresignRoutes()}) {
       for (const AdminRoute& route : routes) {
         if (route.path != call.path && route.path != whole_path) continue;
         if (route.method == method) return RespondBy(route, exchange, call);
@@ -308,9 +336,9 @@ class Admin final : public message::Handler {
         "unknown path '" + std::string(path) +
             "'; this listener serves /_penstock/ health, stats, metrics, reset, namespaces, clock, "
             "faults, retry-tests, scenarios, limits, lifecycle, events, explain, seed, simulate, "
-            "schemas, users, access-keys, journal, journal-tail, journal-query, journal-capture "
-            "and container-credentials, /latest/ of the instance metadata service, and the console "
-            "at /console/");
+            "schemas, users, access-keys, live, presign, s3/NAMESPACE/, journal, journal-tail, "
+            "journal-query, journal-capture and container-credentials, /latest/ of the instance "
+            "metadata service, and the console at /console/");
   }
 
   Emulator& emulator_;

@@ -12,7 +12,9 @@
 
 #include "emulator/message/exchange.h"
 #include "emulator/server/admin/admin_hosts.h"
+#include "emulator/server/admin/admin_routes.h"
 #include "emulator/server/admin/metadata.h"
+#include "emulator/server/admin/unsigned_s3.h"
 #include "emulator/store/system/memory_limit.h"
 #include "penstock/emulator.h"
 
@@ -33,6 +35,8 @@ struct AdminOptions {
   bool console = false;
   // The endpoints of instances and containers, which have tokens of their own; null: none.
   Metadata* metadata = nullptr;
+  UnsignedS3* unsigned_s3 = nullptr;  // null: not served
+  AdminHooks hooks = {};
   // that request bodies are charged to; null: none
   std::shared_ptr<store::MemoryLimit> document_memory = {};
 };

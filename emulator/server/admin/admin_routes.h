@@ -13,7 +13,10 @@
 #include <variant>
 #include <vector>
 
+#include "emulator/identity/identities.h"
+#include "emulator/message/text_stream.h"
 #include "emulator/server/admin/concurrency_limit.h"
+#include "emulator/server/admin/live_stream.h"
 #include "emulator/store/blobs/content.h"
 #include "penstock/base/result.h"
 #include "penstock/emulator.h"
@@ -27,6 +30,15 @@ struct AdminConcurrency {
   ConcurrencyLimit downloads{16};   // of large journals; each keeps the memory of its snapshot
   ConcurrencyLimit lifecycle{8};    // runs and previews; each occupies a serving thread
   ConcurrencyLimit simulations{2};  // each occupies a processor
+  ConcurrencyLimit live{16};        // streams of events; they occupy no thread
+};
+
+// Parts of the emulator that routes use besides the methods of Emulator.
+struct AdminHooks {
+  ActivityOf activity_of;
+  // Opens a namespace. kNotFound: there is none of that name.
+  std::function<Result<std::shared_ptr<s3::Namespace>>(const std::string& name)> space_of;
+  const identity::Identities* identities = nullptr;
 };
 
 // A parsed request.
@@ -35,8 +47,10 @@ struct AdminCall {
   std::string name;  // "ann" in namespaces/ann; empty: none
   std::vector<std::pair<std::string, std::string>> query;
   std::string body;
+  std::string host;                   // the Host header
   std::function<bool()> client_gone;  // whether the client has closed its connection; never empty
   AdminConcurrency* concurrency = nullptr;  // never null
+  const AdminHooks* hooks = nullptr;        // never null
 
   // The value of the parameter "namespace", or the default namespace.
   std::string space() const;
@@ -53,7 +67,7 @@ inline constexpr std::chrono::milliseconds kWaitSlice{500};
 // Takes a place among `tails` until the destruction of the result. kUnavailable: there is none.
 Result<std::shared_ptr<void>> TakeTail(const AdminCall& call);
 
-using AdminBody = std::variant<std::string, store::Content>;
+using AdminBody = std::variant<std::string, store::Content, std::unique_ptr<message::TextStream>>;
 
 struct AdminReply {
   AdminBody body;
@@ -79,6 +93,8 @@ std::span<const AdminRoute> LifecycleRoutes();  // lifecycle
 std::span<const AdminRoute> EventRoutes();      // events
 std::span<const AdminRoute> SimulateRoutes();   // simulate
 std::span<const AdminRoute> SchemaRoutes();     // schemas
+std::span<const AdminRoute> LiveRoutes();       // live
+std::span<const AdminRoute> PresignRoutes();    // presign
 
 }  // namespace penstock::emulator::server
 

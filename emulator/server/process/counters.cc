@@ -52,6 +52,7 @@ EmulatorStats Counters::Snapshot() const {
     const MutexLock lock(shard.mutex);
     for (const auto& [operation, count] : shard.requests) stats.requests[operation] += count;
     for (const auto& [status, count] : shard.statuses) stats.statuses[status] += count;
+    stats.retries += shard.retries.load(std::memory_order_relaxed);
     stats.bytes_in += shard.bytes_in.load(std::memory_order_relaxed);
     stats.bytes_out += shard.bytes_out.load(std::memory_order_relaxed);
     for (std::size_t i = 0; i < kClasses; ++i) {
@@ -70,6 +71,7 @@ void Counters::Reset() {
     const MutexLock lock(shard.mutex);
     shard.requests.clear();
     shard.statuses.clear();
+    shard.retries.store(0, std::memory_order_relaxed);
     shard.bytes_in.store(0, std::memory_order_relaxed);
     shard.bytes_out.store(0, std::memory_order_relaxed);
     for (Durations& durations : shard.durations) {

@@ -25,6 +25,7 @@ class Counters {
  public:
   // An empty operation is counted as "Unknown".
   void CountRequest(std::string_view operation, int status);
+  void CountRetry() { OwnShard().retries.fetch_add(1, std::memory_order_relaxed); }
   void CountBytes(std::uint64_t bytes_in, std::uint64_t bytes_out);
   void CountDuration(s3::Access access, std::chrono::nanoseconds duration);
   // Returns everything counted before the call, without injected_failures.
@@ -42,6 +43,7 @@ class Counters {
     mutable Mutex mutex;
     std::map<std::string, std::uint64_t, std::less<>> requests PENSTOCK_GUARDED_BY(mutex);
     std::map<int, std::uint64_t> statuses PENSTOCK_GUARDED_BY(mutex);
+    std::atomic<std::uint64_t> retries{0};
     std::atomic<std::uint64_t> bytes_in{0};
     std::atomic<std::uint64_t> bytes_out{0};
     std::array<Durations, kClasses> durations;
