@@ -32,7 +32,7 @@ export function OpenUploads(props: { namespace: string; bucket: string }) {
       {problem && <Alert kind="error">{problem}</Alert>}
       {value && (
         <SimpleTable
-          label="Unfinished multipart uploads"
+          label="Uploads that were neither completed nor aborted"
           rows={value}
           rowKey={({ id }) => id}
           empty="There are none."
