@@ -245,7 +245,7 @@ def test_a_large_upload_has_progress_and_is_identical(console: Any, s3: Any, buc
     file.write_bytes(body)
     page = console.open(f"buckets/{bucket}")
     shares: set[float] = set()
-    page.expose_function("note", shares.add)
+    page.expose_function("note", lambda share: shares.add(share))
     page.evaluate("""() => new MutationObserver(() => {
         const bar = document.querySelector('progress');
         if (bar) window.note(bar.value);
@@ -287,7 +287,7 @@ def test_a_cancelled_upload_leaves_nothing(console: Any, s3: Any, bucket: str, t
     file = tmp_path / "large.bin"
     file.write_bytes(bytes(40 * MIB))
     page = console.open(f"buckets/{bucket}")
-    page.evaluate(REDIRECT, ["GET", "../_penstock/live"])  # never ends
+    page.evaluate(REDIRECT, ["GET", "../_penstock/live/default"])  # never ends
     page.get_by_label("Files to upload").set_input_files(file)
     uploads = page.get_by_role("list", name="Uploads")
     expect(uploads).to_contain_text("80 %")  # all parts but the third
@@ -302,7 +302,7 @@ def test_a_closed_page_leaves_no_parts(console: Any, s3: Any, bucket: str, tmp_p
     file = tmp_path / "large.bin"
     file.write_bytes(bytes(40 * MIB))
     page = console.open(f"buckets/{bucket}")
-    page.evaluate(REDIRECT, ["GET", "../_penstock/live"])  # never ends
+    page.evaluate(REDIRECT, ["GET", "../_penstock/live/default"])  # never ends
     page.get_by_label("Files to upload").set_input_files(file)
     expect(page.get_by_role("list", name="Uploads")).to_contain_text("80 %")
     page.on("dialog", lambda dialog: dialog.accept())

@@ -41,6 +41,7 @@ COMPONENTS = (
     Component("CLI11", "CLI11", "BSD-3-Clause", "libcli11-dev", ("penstock-emulator",), headers="CLI/*"),
     Component("toml++", "TOMLPLUSPLUS_INCLUDE_DIR", "MIT", "libtomlplusplus-dev", ("penstock-emulator",), headers="toml++/*"),
     Component("xxHash", "XXHASH_INCLUDE_DIR", "BSD-2-Clause", "libxxhash-dev", ("penstock-emulator",), headers="xxhash.h"),
+    Component("hyparquet", "", "MIT", "", ("penstock-emulator",), headers="hyparquet/*", npm="hyparquet"),
     Component("Preact", "", "MIT", "", ("penstock-emulator",), headers="preact/*", npm="preact"),
     Component("uPlot", "", "MIT", "", ("penstock-emulator",), headers="uplot/*", npm="uplot"),
     Component("pybind11", "pybind11", "BSD-3-Clause", "", BOTH),

@@ -30,6 +30,35 @@ function isEmpty(text: string, kind: DocumentKind): boolean {
   }
 }
 
+function EditorActions(props: {
+  kind: DocumentKind;
+  loaded: boolean;
+  stored: boolean;
+  changed: boolean;
+  savable: boolean;
+  onText: (example: boolean) => void;
+  onDelete: () => void;
+}) {
+  return (
+    <div class="form-actions">
+      <button type="button" class="button" disabled={!props.loaded} onClick={() => props.onText(true)}>
+        Insert an example
+      </button>
+      <button type="button" class="button" disabled={!props.changed} onClick={() => props.onText(false)}>
+        Undo changes
+      </button>
+      {props.kind.deletable && (
+        <button type="button" class="button danger" disabled={!props.stored} onClick={props.onDelete}>
+          Delete
+        </button>
+      )}
+      <button type="submit" class="button primary" disabled={!props.savable}>
+        Save
+      </button>
+    </div>
+  );
+}
+
 function Editor(props: { namespace: string; bucket: string; kind: DocumentKind; onChange: () => void }) {
   const { namespace, bucket, kind } = props;
   const { value, problem, busy, reload } = useLoading(async () => ({ text: await getDocument(namespace, bucket, kind.name) }), [kind.name]);
@@ -84,22 +113,15 @@ function Editor(props: { namespace: string; bucket: string; kind: DocumentKind; 
           />
         )}
       </Field>
-      <div class="form-actions">
-        <button type="button" class="button" disabled={!value} onClick={() => setText(kind.template)}>
-          Insert an example
-        </button>
-        <button type="button" class="button" disabled={text === shown} onClick={() => setText(shown)}>
-          Undo changes
-        </button>
-        {kind.deletable && (
-          <button type="button" class="button danger" disabled={stored === null} onClick={() => setDeleting(true)}>
-            Delete
-          </button>
-        )}
-        <button type="submit" class="button primary" disabled={busy || text.trim() === ''}>
-          Save
-        </button>
-      </div>
+      <EditorActions
+        kind={kind}
+        loaded={!!value}
+        stored={stored !== null}
+        changed={text !== shown}
+        savable={!busy && text.trim() !== ''}
+        onText={(example) => setText(example ? kind.template : shown)}
+        onDelete={() => setDeleting(true)}
+      />
       {deleting && (
         <Confirmation title={`Delete the ${kind.title.toLowerCase()} configuration?`} action="Delete" onConfirm={remove} onClose={() => setDeleting(false)}>
           The bucket {bucket} then has none.

@@ -33,6 +33,7 @@ export interface GridProps<Row> {
 export const rowHeight = 28; // --row
 const narrowBelow = 640;
 const spare = 8; // Rows above and below the visible ones.
+const tallest = 15_000_000; // Pixels. Browsers limit the height of an element, Firefox to 17.8 million.
 
 export function Grid<Row>(props: GridProps<Row>): JSX.Element {
   const id = useId();
@@ -60,8 +61,12 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
 
   useRowsAbove(element, rows, props.rowKey, setActive);
 
-  const first = Math.max(0, Math.floor(view.top / rowHeight) - spare);
-  const end = Math.min(rows.length, Math.ceil((view.top + view.height) / rowHeight) + spare);
+  // A pixel of a taller table is less than a pixel of the scroll bar.
+  const height = Math.min(tallest, rows.length * rowHeight);
+  const ratio = height < tallest ? 1 : (rows.length * rowHeight - view.height) / (height - view.height);
+  const shift = view.top * (ratio - 1);
+  const first = Math.max(0, Math.floor((view.top + shift) / rowHeight) - spare);
+  const end = Math.min(rows.length, Math.ceil((view.top + shift + view.height) / rowHeight) + spare);
 
   useEffect(() => props.onVisible?.(end), [end, rows]);
 
@@ -71,8 +76,8 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
     props.onMove?.(rows[next]!);
     const grid = element.current!;
     const top = next * rowHeight;
-    if (top < grid.scrollTop) grid.scrollTop = top;
-    else if (top + 2 * rowHeight > grid.scrollTop + grid.clientHeight) grid.scrollTop = top + 2 * rowHeight - grid.clientHeight;
+    if (top < grid.scrollTop * ratio) grid.scrollTop = top / ratio;
+    else if (top + 2 * rowHeight > grid.scrollTop * ratio + grid.clientHeight) grid.scrollTop = (top + 2 * rowHeight - grid.clientHeight) / ratio;
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== element.current || rows.length === 0) return; // A button of the head.
@@ -141,7 +146,7 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
           </div>
         </div>
       ) : (
-        <div class="grid-body" role="rowgroup" style={{ height: `${rows.length * rowHeight}px` }}>
+        <div class="grid-body" role="rowgroup" style={{ height: `${height}px` }}>
           {rows.slice(first, end).map((row, i) => {
             const index = first + i;
             const key = props.rowKey(row);
@@ -154,7 +159,7 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
                 aria-rowindex={index + 2}
                 aria-selected={props.onOpen ? key === props.selected : undefined}
                 data-active={index === active ? '' : undefined}
-                style={{ top: `${index * rowHeight}px` }}
+                style={{ top: `${index * rowHeight - shift}px` }}
                 onClick={() => {
                   setActive(index);
                   props.onOpen?.(row);

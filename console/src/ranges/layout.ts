@@ -3,6 +3,7 @@ import { ApiError } from '../api.ts';
 import type { Item } from '../lib/formats/binary.ts';
 import { itemsOfFile, readDcpMetadata } from '../lib/formats/dcp.ts';
 import { looksLikeSafetensors, readSafetensors } from '../lib/formats/safetensors.ts';
+import { prefixesOf } from '../lib/keys.ts';
 import { headObject, readRange, type Address } from '../s3.ts';
 
 export interface Layout {
@@ -12,6 +13,7 @@ export interface Layout {
 }
 
 const maxMetadataBytes = 256 * 2 ** 20;
+const foldersToSearch = 4;
 
 // null: no object.
 async function headOf(address: Address, signal: AbortSignal) {
@@ -23,14 +25,19 @@ async function headOf(address: Address, signal: AbortSignal) {
   }
 }
 
-// The items of a checkpoint's file, from `.metadata` in its folder.
+// The items of a checkpoint's file, from `.metadata` in its folder or one above: prefix strategies put files in folders of their own.
 async function checkpointItems(address: Address, signal: AbortSignal): Promise<Item[]> {
-  const slash = address.key.lastIndexOf('/') + 1;
-  const metadata = { ...address, key: `${address.key.slice(0, slash)}.metadata` };
-  if (metadata.key === address.key) return [];
-  const head = await headOf(metadata, signal);
-  if (!head || head.size > maxMetadataBytes) return [];
-  return itemsOfFile(readDcpMetadata(await readRange(metadata, 0, head.size, head.etag, signal)), address.key.slice(slash));
+  const { key } = address;
+  const folders = ['', ...prefixesOf(key, '/')].reverse().slice(0, foldersToSearch);
+  for (const folder of folders) {
+    const metadata = { ...address, key: `${folder}.metadata` };
+    if (metadata.key === key) return [];
+    const head = await headOf(metadata, signal);
+    if (!head || head.size > maxMetadataBytes) continue;
+    const items = itemsOfFile(readDcpMetadata(await readRange(metadata, 0, head.size, head.etag, signal)), key.slice(folder.length));
+    if (items.length > 0) return items;
+  }
+  return [];
 }
 
 export async function layoutOf(address: Address, signal: AbortSignal): Promise<Layout> {

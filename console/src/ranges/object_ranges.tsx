@@ -241,6 +241,7 @@ export function ObjectRanges(props: { object: Object }) {
       </div>
       <Controls by={by} shade={shade} wanted={wantedText} problem={problem} paused={paused} onPause={setPaused} />
       {(failure || layout.problem) && <Alert kind="error">{failure || layout.problem}</Alert>}
+      {!answer && !failure && <p class="muted">Loading …</p>}
       {answer && answer.fetched.length === 0 && <Alert kind="info">The journal has no read of this object. Reads appear here as they happen.</Alert>}
       {answer && <Shown object={object} answer={answer} reads={reads} layout={layout.value ?? noLayout} by={by} shade={shade} wanted={wanted} />}
     </>

@@ -5,7 +5,7 @@ import type { Item } from '../lib/formats/binary.ts';
 import { visibleText } from '../lib/keys.ts';
 import { useStore } from '../lib/store.ts';
 import { darkness, tokenColour } from '../theme.ts';
-import { axisHeight, draw, laneHeight, type Colours, type Lane, type Shade } from './draw.ts';
+import { axisHeight, draw, laneHeight, type Colours, type Lane, type Picture, type Shade } from './draw.ts';
 import { firstAfter } from './intervals.ts';
 import { pan, zoom, type Window } from './scale.ts';
 
@@ -86,20 +86,52 @@ function useWidth() {
   return { box, width };
 }
 
-export function RangePicture(props: PictureProps) {
-  const { window, size, onWindow } = props;
-  const { box, width } = useWidth();
+// The window after a key, null for other keys.
+function windowOfKey(key: string, window: Window, size: number): Window | null {
+  const span = window.to - window.from;
+  const middle = (window.from + window.to) / 2;
+  switch (key) {
+    case 'ArrowLeft':
+      return pan(window, -span / 10, size);
+    case 'ArrowRight':
+      return pan(window, span / 10, size);
+    case 'PageUp':
+      return pan(window, -span, size);
+    case 'PageDown':
+      return pan(window, span, size);
+    case '+':
+    case '=':
+      return zoom(window, middle, 0.5, size);
+    case '-':
+      return zoom(window, middle, 2, size);
+    case '0':
+      return { from: 0, to: size };
+    case 'Home':
+      return pan(window, -size, size);
+    case 'End':
+      return pan(window, size, size);
+    default:
+      return null;
+  }
+}
+
+// Calls the handler of the latest rendering. Not passive: the page must not scroll as well.
+function useWheel(box: { readonly current: HTMLElement | null }, handler: (event: WheelEvent) => void): void {
+  const current = useRef(handler);
+  current.current = handler;
+  useEffect(() => {
+    const listener = (event: WheelEvent) => current.current(event);
+    const element = box.current!;
+    element.addEventListener('wheel', listener, { passive: false });
+    return () => element.removeEventListener('wheel', listener);
+  }, []);
+}
+
+// Draws after each rendering.
+function useCanvas(picture: Picture, width: number, height: number) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const { lanes, top, groups, scroll } = useLanes(props.lanes);
-  const [pointer, setPointer] = useState<{ at: number; lane: number } | null>(null);
-  const drag = useRef<{ x: number; window: Window } | null>(null);
   const dark = useStore(darkness);
   const colours = useMemo(coloursOf, [dark]);
-  const gutter = width < 560 ? 84 : 150;
-  const height = axisHeight + lanes.length * laneHeight;
-  const span = window.to - window.from;
-  const byteAt = (x: number) => window.from + ((x - gutter) / Math.max(1, width - gutter)) * span;
-
   useEffect(() => {
     const element = canvas.current!;
     const ratio = devicePixelRatio || 1;
@@ -107,63 +139,85 @@ export function RangePicture(props: PictureProps) {
     element.height = Math.round(height * ratio);
     const context = element.getContext('2d')!;
     context.scale(ratio, ratio);
-    const { shade, times, maxCount } = props;
-    draw(context, { lanes, window, gutter, shade, times, maxCount, pointer: pointer?.at ?? null, activeLane: pointer?.lane ?? -1 }, colours, width, height);
+    draw(context, picture, colours, width, height);
   });
+  return canvas;
+}
 
-  // Not passive: the page must not scroll as well.
-  const onWheel = useRef((_event: WheelEvent) => {});
-  onWheel.current = (event) => {
-    const focused = document.activeElement === box.current;
+interface Pointer {
+  at: number; // Byte.
+  lane: number;
+}
+
+// Handlers that drag the window, and tell what is under the pointer.
+function usePointer(props: PictureProps, gutter: number, width: number, byteAt: (x: number) => number) {
+  const { window, size, onWindow } = props;
+  const [pointer, setPointer] = useState<Pointer | null>(null);
+  const drag = useRef<{ x: number; window: Window } | null>(null);
+  const end = () => (drag.current = null);
+  const handlers = {
+    onPointerDown: (event: PointerEvent) => {
+      drag.current = { x: event.clientX, window };
+      (event.currentTarget as Element).setPointerCapture(event.pointerId);
+    },
+    onPointerUp: end,
+    onPointerCancel: end,
+    onPointerLeave: () => setPointer(null),
+    onPointerMove: (event: PointerEvent) => {
+      if (drag.current) {
+        const span = window.to - window.from;
+        onWindow(pan(drag.current.window, ((drag.current.x - event.clientX) / Math.max(1, width - gutter)) * span, size));
+        return;
+      }
+      const at = byteAt(event.offsetX);
+      setPointer(event.offsetX >= gutter && at < size ? { at, lane: Math.floor((event.offsetY - axisHeight) / laneHeight) } : null);
+    },
+  };
+  return { pointer, handlers };
+}
+
+function Readout(props: { lanes: readonly Lane[]; items: readonly Item[]; pointer: Pointer | null; window: Window; size: number; rows: string }) {
+  const { pointer, window, size } = props;
+  const shown = `Bytes ${count(Math.floor(window.from))} to ${count(Math.max(0, Math.ceil(window.to) - 1))} of ${count(size)}`;
+  return (
+    <div class="toolbar range-readout">
+      <span class="muted wrap-anywhere">{pointer ? readout(props.lanes[pointer.lane], props.items, pointer.at) : shown}</span>
+      {props.rows && <span class="muted">{props.rows}</span>}
+    </div>
+  );
+}
+
+export function RangePicture(props: PictureProps) {
+  const { window, size, onWindow, shade, times, maxCount } = props;
+  const { box, width } = useWidth();
+  const { lanes, top, groups, scroll } = useLanes(props.lanes);
+  const gutter = width < 560 ? 84 : 150;
+  const height = axisHeight + lanes.length * laneHeight;
+  const span = window.to - window.from;
+  const byteAt = (x: number) => window.from + ((x - gutter) / Math.max(1, width - gutter)) * span;
+  const { pointer, handlers } = usePointer(props, gutter, width, byteAt);
+  const canvas = useCanvas({ lanes, window, gutter, shade, times, maxCount, pointer: pointer?.at ?? null, activeLane: pointer?.lane ?? -1 }, width, height);
+
+  useWheel(box, (event) => {
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
       onWindow(pan(window, ((event.deltaX || event.deltaY) / Math.max(1, width)) * span, size));
-    } else if (event.ctrlKey || event.metaKey || focused) {
+    } else if (event.ctrlKey || event.metaKey || document.activeElement === box.current) {
       onWindow(zoom(window, byteAt(event.offsetX), 1.0015 ** event.deltaY, size));
     } else if (!scroll(Math.sign(event.deltaY))) {
       return;
     }
     event.preventDefault();
-  };
-  useEffect(() => {
-    const listener = (event: WheelEvent) => onWheel.current(event);
-    const element = box.current!;
-    element.addEventListener('wheel', listener, { passive: false });
-    return () => element.removeEventListener('wheel', listener);
-  }, []);
-
+  });
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const middle = (window.from + window.to) / 2;
-    const windows: Record<string, () => Window> = {
-      ArrowLeft: () => pan(window, -span / 10, size),
-      ArrowRight: () => pan(window, span / 10, size),
-      PageUp: () => pan(window, -span, size),
-      PageDown: () => pan(window, span, size),
-      '+': () => zoom(window, middle, 0.5, size),
-      '=': () => zoom(window, middle, 0.5, size),
-      '-': () => zoom(window, middle, 2, size),
-      '0': () => ({ from: 0, to: size }),
-      Home: () => pan(window, -size, size),
-      End: () => pan(window, size, size),
-    };
-    const next = windows[event.key];
-    if (next) onWindow(next());
+    const next = windowOfKey(event.key, window, size);
+    if (next) onWindow(next);
     else if (event.key === 'ArrowUp') scroll(-1);
     else if (event.key === 'ArrowDown') scroll(1);
     else return;
     event.preventDefault();
   };
-
-  const onPointerMove = (event: PointerEvent) => {
-    if (drag.current) {
-      const moved = ((drag.current.x - event.clientX) / Math.max(1, width - gutter)) * span;
-      onWindow(pan(drag.current.window, moved, size));
-      return;
-    }
-    const at = byteAt(event.offsetX);
-    setPointer(event.offsetX >= gutter && at < size ? { at, lane: Math.floor((event.offsetY - axisHeight) / laneHeight) } : null);
-  };
-
+  const rows = groups > maxGroups ? `rows ${count(top + 1)} to ${count(top + maxGroups)} of ${count(groups)}` : '';
   return (
     <div class="range-picture">
       <div
@@ -174,28 +228,12 @@ export function RangePicture(props: PictureProps) {
         aria-label={`${props.label}. Arrows move, plus and minus zoom, 0 shows all. The tables have the same numbers.`}
         tabIndex={0}
         onKeyDown={onKeyDown}
-        onPointerDown={(event) => {
-          drag.current = { x: event.clientX, window };
-          event.currentTarget.setPointerCapture(event.pointerId);
-        }}
-        onPointerUp={() => (drag.current = null)}
-        onPointerCancel={() => (drag.current = null)}
-        onPointerMove={onPointerMove}
-        onPointerLeave={() => setPointer(null)}
         onDblClick={(event) => onWindow(zoom(window, byteAt(event.offsetX), 0.25, size))}
+        {...handlers}
       >
         <canvas ref={canvas} style={{ height: `${height}px` }} />
       </div>
-      <div class="toolbar range-readout">
-        <span class="muted wrap-anywhere">
-          {pointer ? readout(lanes[pointer.lane], props.items, pointer.at) : `Bytes ${count(Math.floor(window.from))} to ${count(Math.max(0, Math.ceil(window.to) - 1))} of ${count(size)}`}
-        </span>
-        {groups > maxGroups && (
-          <span class="muted">
-            rows {count(top + 1)} to {count(top + maxGroups)} of {count(groups)}
-          </span>
-        )}
-      </div>
+      <Readout lanes={lanes} items={props.items} pointer={pointer} window={window} size={size} rows={rows} />
     </div>
   );
 }
