@@ -95,52 +95,51 @@ emulator::ClockChange MakeClockChange(std::optional<std::int64_t> now_ns, std::i
 }
 
 void BindProcess(PyEmulatorClass& type) {
-  type.def(py::init([](std::string host, int port, int admin_port, std::string admin_token,
-                       std::string data_directory, bool strict_durability, const std::string& auth,
-                       const std::vector<std::pair<std::string, std::string>>& access_keys,
-                       std::string users_path, std::string users_json, std::string region,
-                       double fail_rate, std::uint64_t fail_seed, std::string tls_certificate,
-                       std::string tls_key, std::string log_path, std::string faults_json,
-                       std::uint64_t journal_bytes, std::string limits_json,
-                       bool relaxed_bucket_names, std::optional<bool> moto_reset,
-                       std::uint64_t memory_limit_bytes, int first_byte_delay_ms,
-                       std::uint64_t scrub_bytes_per_second, bool authorization,
-                       std::vector<std::string> event_sinks, std::string event_sink_ca,
-                       bool console) {
-             emulator::EmulatorOptions options;
-             options.host = std::move(host);
-             options.port = port;
-             options.admin_port = admin_port;
-             options.admin_token = std::move(admin_token);
-             options.data_directory = std::move(data_directory);
-             options.durability = strict_durability ? emulator::DurabilityMode::kStrict
-                                                    : emulator::DurabilityMode::kRelaxed;
-             options.auth = ParseAuth(auth);
-             for (const auto& [id, secret] : access_keys)
-               options.access_keys.push_back({id, secret});
-             options.users_path = std::move(users_path);
-             options.users_json = std::move(users_json);
-             options.region = std::move(region);
-             options.fail_rate = fail_rate;
-             options.fail_seed = fail_seed;
-             options.tls_certificate_path = std::move(tls_certificate);
-             options.tls_key_path = std::move(tls_key);
-             options.log_path = std::move(log_path);
-             options.faults_json = std::move(faults_json);
-             options.journal_bytes = journal_bytes;
-             options.limits_json = std::move(limits_json);
-             options.relaxed_bucket_names = relaxed_bucket_names;
-             options.moto_reset = moto_reset;
-             options.memory_limit_bytes = memory_limit_bytes;
-             options.first_byte_delay_ms = first_byte_delay_ms;
-             options.scrub_bytes_per_second = scrub_bytes_per_second;
-             options.authorization = authorization ? emulator::AuthorizationMode::kOn
-                                                   : emulator::AuthorizationMode::kOff;
-             options.event_sinks = std::move(event_sinks);
-             options.console = console;
-             options.event_sink_ca_path = std::move(event_sink_ca);
-             return Start(std::move(options));
-           }),
+  type.def(py::init(
+               [](std::string host, int port, int admin_port, std::string admin_token,
+                  std::string data_directory, bool strict_durability, const std::string& auth,
+                  const std::vector<std::pair<std::string, std::string>>& access_keys,
+                  std::string users_path, std::string users_json, std::string region,
+                  double fail_rate, std::uint64_t fail_seed, std::string tls_certificate,
+                  std::string tls_key, std::string log_path, std::string faults_json,
+                  std::uint64_t journal_bytes, std::string limits_json, bool relaxed_bucket_names,
+                  std::optional<bool> moto_reset, std::uint64_t memory_limit_bytes,
+                  int first_byte_delay_ms, std::uint64_t scrub_bytes_per_second, bool authorization,
+                  std::vector<std::string> event_sinks, std::string event_sink_ca, bool console) {
+                 emulator::EmulatorOptions options;
+                 options.host = std::move(host);
+                 options.port = port;
+                 options.admin_port = admin_port;
+                 options.admin_token = std::move(admin_token);
+                 options.data_directory = std::move(data_directory);
+                 options.durability = strict_durability ? emulator::DurabilityMode::kStrict
+                                                        : emulator::DurabilityMode::kRelaxed;
+                 options.auth = ParseAuth(auth);
+                 for (const auto& [id, secret] : access_keys)
+                   options.access_keys.push_back({id, secret});
+                 options.users_path = std::move(users_path);
+                 options.users_json = std::move(users_json);
+                 options.region = std::move(region);
+                 options.fail_rate = fail_rate;
+                 options.fail_seed = fail_seed;
+                 options.tls_certificate_path = std::move(tls_certificate);
+                 options.tls_key_path = std::move(tls_key);
+                 options.log_path = std::move(log_path);
+                 options.faults_json = std::move(faults_json);
+                 options.journal_bytes = journal_bytes;
+                 options.limits_json = std::move(limits_json);
+                 options.relaxed_bucket_names = relaxed_bucket_names;
+                 options.moto_reset = moto_reset;
+                 options.memory_limit_bytes = memory_limit_bytes;
+                 options.first_byte_delay_ms = first_byte_delay_ms;
+                 options.scrub_bytes_per_second = scrub_bytes_per_second;
+                 options.authorization = authorization ? emulator::AuthorizationMode::kOn
+                                                       : emulator::AuthorizationMode::kOff;
+                 options.event_sinks = std::move(event_sinks);
+                 options.console = console;
+                 options.event_sink_ca_path = std::move(event_sink_ca);
+                 return Start(std::move(options));
+               }),
            py::kw_only(), "host"_a = "127.0.0.1", "port"_a = 0, "admin_port"_a = 0,
            "admin_token"_a = "", "data_directory"_a = "", "strict_durability"_a = false,
            "auth"_a = "verify",
