@@ -478,7 +478,14 @@ def test_states_are_accessible(open_console: Any, standalone: Any, s3: Any, buck
     for key in ("folder/one", "<script>\u202e", "a" * 1024):
         s3.put_object(Bucket=bucket, Key=key, Body=b"text", Metadata={"note": "text"})
     long = {"key": "a" * 1024}
-    states = [query(), query(versions="1"), query(**long), query(prefix="folder/", key="folder/one"), query(tab="configuration"), query(tab="uploads")]
+    states = [
+        query(),
+        query(versions="1"),
+        query(**long),
+        query(prefix="folder/", key="folder/one"),
+        query(tab="configuration"),
+        query(tab="uploads"),
+    ]
     with open_console(standalone, width=width, scheme=scheme) as console:
         for state in states:
             page = console.open(f"buckets/{bucket}?{state}")
