@@ -175,7 +175,7 @@ def test_a_million_keys_do_not_stall_the_page(console: Any, bucket: str):
     page.keyboard.press("Home")
     expect(page.locator(ROWS).first).to_contain_text("key-0000000")
     assert page.locator(ROWS).count() < 100
-    assert page.evaluate("window.longest") < 1_000  # milliseconds; below 100 on an idle machine
+    assert page.evaluate("window.longest") < 3_000  # milliseconds of wall time, also on a machine that runs other tests
 
 
 @pytest.mark.parametrize("key", HOSTILE, ids=lambda key: ascii(key)[:30])

@@ -307,7 +307,10 @@ export function Objects(props: { namespace: string; bucket: string; versioned: b
   const [deletion, setDeletion] = useState<Deletion | null>(null);
   const chosen = [...selection.values()];
   const { key } = state;
-  const shown = rows.find((row) => row.kind !== 'prefix' && row.key === key && row.version === state.version);
+  const shown = useMemo(
+    () => (key === undefined ? undefined : rows.find((row) => row.kind !== 'prefix' && row.key === key && row.version === state.version)),
+    [rows, key, state.version],
+  );
   const startFiles = (files: Dropped[]) => void upload(namespace, bucket, state.prefix ?? '', files, refresh);
   const endDeletion = (changed: boolean) => {
     setDeletion(null);

@@ -24,6 +24,12 @@ test('characters that XML 1.0 does not have', () => {
   for (const text of ['\u0000', 'a\u0001', '\u001b', '\ufffe', '\ud800']) assert.equal(fitsXml(text), false, JSON.stringify(text));
 });
 
+test('keys with other characters do not spoil a document', () => {
+  const root = parse('<R><Key>a&#x1;&#1;\u0001\ufffe&#xD;&#x1F600;&#9999999;b</Key><UploadId>id</UploadId></R>');
+  assert.equal(textAt(root, 'UploadId'), 'id');
+  assert.equal(textAt(root, 'Key'), 'a\ufffd\ufffd\ufffd\ufffd\r😀\ufffdb');
+});
+
 test('documents are shown with one element per line', () => {
   const root = parse('<A xmlns="urn:x"><B a="1&amp;2"><C>x &lt; y</C></B><D/></A>');
   assert.equal(indented(root), '<A xmlns="urn:x">\n  <B a="1&amp;2">\n    <C>x &lt; y</C>\n  </B>\n  <D/>\n</A>\n');

@@ -12,8 +12,18 @@ export interface XmlParser {
   parseFromString(text: string, type: 'text/xml'): Document;
 }
 
+// S3 writes characters of keys that XML 1.0 does not have, as references or as they are. The parser would refuse the document.
+function withValidCharacters(text: string): string {
+  const valid = (character: string) => (fitsXml(character) ? character : '\ufffd');
+  const references = text.replace(/&#(?:x([0-9a-f]{1,6})|([0-9]{1,7}));/gi, (reference, hex?: string, decimal?: string) => {
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    return code > 0x10ffff || !fitsXml(String.fromCodePoint(code)) ? '\ufffd' : reference;
+  });
+  return fitsXml(references) ? references : Array.from(references, valid).join('');
+}
+
 export function parseXml(text: string, parser: XmlParser = new DOMParser()): Element {
-  const document = parser.parseFromString(text, 'text/xml');
+  const document = parser.parseFromString(withValidCharacters(text), 'text/xml');
   const root = document.documentElement as Element | null;
   if (!root || document.getElementsByTagName('parsererror').length > 0) throw new XmlError();
   return root;
