@@ -52,7 +52,6 @@ def turn_on(page: Page, preset: str, **values: int) -> None:
     for label, value in values.items():
         field = page.get_by_label(next(name for name, member in MEMBERS.items() if member == label))
         field.fill(str(value))
-        field.blur()
     page.get_by_role("button", name="Turn on").click()
     expect(page.get_by_text("limits on")).to_be_visible()
 
@@ -117,6 +116,22 @@ def test_limits_of_one_bucket(console: Console, space: Space):
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     expected = {"preset": "aws-strict", "seed": 7, "buckets": {space.bucket: {"reads_per_second": 10000}}}
     assert space.admin("GET", "limits")["limits"] == expected
+
+
+def test_a_number_is_kept_while_it_is_typed(console: Console, space: Space):
+    page = space.open(console, "throttle")
+    page.get_by_role("button", name="aws-strict", exact=True).click()
+    field = page.get_by_label("Reads, /s")
+    field.fill("")
+    for _ in range(2):  # each answer renders the view again
+        with page.expect_response(lambda response: "/_penstock/limits/" in response.url):
+            pass
+    expect(field).to_have_value("")
+    field.press_sequentially("12")
+    expect(field).to_have_value("12")
+    field.fill("")
+    field.blur()
+    expect(field).to_have_value("12")  # an empty field is not a number
 
 
 def test_an_error_of_the_emulator_shows(console: Console, space: Space):

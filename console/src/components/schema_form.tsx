@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { childPlace, firstValue, isObject, nodeOf, scalarOf, variantOf, type Json, type JsonObject, type Node, type Property, type Schema } from '../lib/schema.ts';
+import { NumberInput } from './number_input.tsx';
 import './schema_form.css';
 
 export interface SchemaFormProps {
@@ -51,16 +52,13 @@ function ScalarEditor(props: EditorProps & { node: Node }) {
       return <output id={id}>{JSON.stringify(node.value)}</output>;
     case 'number':
       return (
-        <input
+        <NumberInput
           {...attributes}
-          type="number"
           step={node.whole ? 1 : 'any'}
           min={node.minimum}
           max={node.maximum}
-          value={typeof value === 'number' ? value : ''}
-          onInput={(event) => {
-            if (!Number.isNaN(event.currentTarget.valueAsNumber)) onChange(event.currentTarget.valueAsNumber);
-          }}
+          value={typeof value === 'number' ? value : undefined}
+          onValue={onChange}
         />
       );
     case 'text': {
@@ -269,7 +267,8 @@ function MapEditor(props: EditorProps & { node: Extract<Node, { kind: 'map' }> }
               class="input"
               aria-label={`Name ${i + 1} in ${props.label}`}
               value={name}
-              onChange={(event) => {
+              onInput={(event) => {
+                // Two members of one name would become one.
                 if (event.currentTarget.value in value) event.currentTarget.value = name;
                 else rename(name, event.currentTarget.value);
               }}

@@ -2,6 +2,7 @@
 import { useEffect, useId, useState } from 'preact/hooks';
 import { Alert, Field, Panel } from '../components/basic.tsx';
 import { JsonEditor } from '../components/json_editor.tsx';
+import { NumberInput } from '../components/number_input.tsx';
 import { duration } from '../lib/format.ts';
 import { effective, positionOf, presets, scales, scopeOf, steps, valueAt, withScope, type LimitsDocument, type Scale } from '../lib/limits.ts';
 import { isObject, type Json } from '../lib/schema.ts';
@@ -22,16 +23,7 @@ function SliderRow(props: { scale: Scale; value: number; changed: boolean; onCha
         aria-valuetext={text}
         onInput={(event) => onChange(valueAt(scale, event.currentTarget.valueAsNumber))}
       />
-      <input
-        class="input"
-        type="number"
-        aria-label={`${scale.title}, ${scale.unit}`}
-        min={scale.zero === undefined ? 1 : 0}
-        value={value}
-        onChange={(event) => {
-          if (!Number.isNaN(event.currentTarget.valueAsNumber)) onChange(event.currentTarget.valueAsNumber);
-        }}
-      />
+      <NumberInput class="input" aria-label={`${scale.title}, ${scale.unit}`} min={scale.zero === undefined ? 1 : 0} value={value} onValue={onChange} />
       <span class="muted">{value === 0 && scale.zero !== undefined ? scale.zero : scale.unit}</span>
       <button type="button" class="button plain small" disabled={!props.changed} aria-label={`Reset ${scale.title} to the preset`} title="Reset to the preset" onClick={props.onReset}>
         ↺
