@@ -16,7 +16,7 @@ using traffic::Work;
 
 constexpr std::uint64_t kMaxPastKeys = 200'000;    // Sample size for finding equal shares.
 constexpr std::chrono::milliseconds kRefusal{10};  // Latency of a 503 response.
-constexpr std::uint64_t kEventsPerCheck = 4096;    // Between two calls of `cancelled`.
+constexpr std::uint64_t kStepsPerCheck = 4096;     // Between two calls of `cancelled`.
 
 enum class Verb : std::uint8_t { kPut, kCreate, kPart, kComplete, kGet, kList };
 
@@ -76,12 +76,14 @@ class Simulation {
         draws_(job.seed),
         model_(job.limits),
         prefixes_(Prefixes(job.naming, job.ranks)),
-        parts_(job.file_bytes == 0 ? 1 : (job.file_bytes + job.part_bytes - 1) / job.part_bytes) {
-    for (std::uint32_t rank = 0; rank < job.ranks; ++rank) ranks_.push_back(MakeRank(rank));
-  }
+        parts_(job.file_bytes == 0 ? 1 : (job.file_bytes + job.part_bytes - 1) / job.part_bytes) {}
 
   Result<Report> Run() {
-    Warm();
+    for (std::uint32_t rank = 0; rank < job_.ranks; ++rank) {
+      if (Cancelled(job_.connections_per_rank)) return CancelledError();
+      ranks_.push_back(MakeRank(rank));
+    }
+    PENSTOCK_TRY(Warm());
     for (std::uint32_t round = 0; round < job_.rounds && now_ < job_.deadline; ++round) {
       PENSTOCK_TRY(
           RunRound(std::max(now_, Instant(job_.round_every) * round), FirstRound(job_) + round));
@@ -90,6 +92,17 @@ class Simulation {
   }
 
  private:
+  // Whether the simulation is to end. `steps`: work since the last call, about 1 us each.
+  bool Cancelled(std::uint64_t steps) {
+    steps_ += steps;
+    if (steps_ < kStepsPerCheck) return false;
+    steps_ = 0;
+    return cancelled_ && cancelled_();
+  }
+  static Error CancelledError() {
+    return Error::Make(ErrorKind::kCancelled, "the simulation was cancelled");
+  }
+
   Rank MakeRank(std::uint32_t number) {
     Rank rank(job_.client);
     for (std::uint32_t slot = 0; slot < job_.connections_per_rank; ++slot) {
@@ -114,14 +127,15 @@ class Simulation {
   }
 
   // Splits the bucket into partitions with equal shares of the files of the earlier rounds.
-  void Warm() {
-    if (job_.warm_partitions < 2) return;
+  Result<void> Warm() {
+    if (job_.warm_partitions < 2) return Ok();
     const std::uint64_t files = std::uint64_t{job_.ranks} * job_.files_per_rank;
     // Odd, because prefixes distribute ranks by their last digits: an even stride would sample only
     // half of the prefixes.
     const std::uint64_t stride = files * kPastRounds / kMaxPastKeys | 1;
     std::vector<std::string> keys;
     for (std::uint64_t index = 0; index < files * kPastRounds; index += stride) {
+      if (Cancelled(1)) return CancelledError();
       const std::uint64_t file = index % files;
       EnterRound(static_cast<std::uint32_t>(index / files));
       keys.push_back(FileKey(naming_, prefixes_, path_,
@@ -134,6 +148,7 @@ class Simulation {
       boundaries.push_back(keys[keys.size() * part / job_.warm_partitions]);
     }
     model_.Cut(boundaries, Instant{});
+    return Ok();
   }
 
   Result<void> RunRound(Instant begin, std::uint32_t round) {
@@ -143,6 +158,7 @@ class Simulation {
     finish_times_.clear();
     result_ = {.began = begin};
     for (std::uint32_t number = 0; number < job_.ranks; ++number) {
+      if (Cancelled(1)) return CancelledError();
       Rank& rank = ranks_[number];
       rank = ResetForRound(std::move(rank));
       Push(begin + Instant(job_.start_spread) * number / job_.ranks, number, 0, Step::kBegin);
@@ -151,8 +167,7 @@ class Simulation {
       const Event event = events_.top();
       events_.pop();
       now_ = event.at;
-      if (++handled_ % kEventsPerCheck == 0 && cancelled_ && cancelled_())
-        return Error::Make(ErrorKind::kCancelled, "the simulation was cancelled");
+      if (Cancelled(1)) return CancelledError();
       Handle(event);
     }
     if (!events_.empty()) now_ = job_.deadline;
@@ -379,7 +394,7 @@ class Simulation {
 
   Instant now_{};
   std::uint64_t order_ = 0;
-  std::uint64_t handled_ = 0;  // Events.
+  std::uint64_t steps_ = 0;  // Since the last call of `cancelled`.
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   // State of the current round.
   std::string path_;

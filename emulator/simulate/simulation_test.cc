@@ -46,11 +46,14 @@ TEST(SimulationTest, JobWithoutRejectionsHasAllRequestsAndBytes) {
 TEST(SimulationTest, CanBeCancelled) {
   Job job = Puts(65'536, "aws-standard");
   job.rounds = 100;
-  int calls = 0;
-  const auto report = Simulate(job, {.cancelled = [&calls] { return ++calls == 3; }});
-  ASSERT_FALSE(report.ok());
-  EXPECT_EQ(report.error().kind, ErrorKind::kCancelled);
-  EXPECT_EQ(calls, 3);
+  job.warm_partitions = 2;
+  for (const int last : {1, 150, 200}) {  // while it makes ranks and keys, and runs
+    int calls = 0;
+    const auto report = Simulate(job, {.cancelled = [&] { return ++calls == last; }});
+    ASSERT_FALSE(report.ok());
+    EXPECT_EQ(report.error().kind, ErrorKind::kCancelled);
+    EXPECT_EQ(calls, last);
+  }
 }
 
 TEST(SimulationTest, TransferTimeFollowsTheConnectionSpeed) {
