@@ -30,7 +30,11 @@ def bucket(s3: Any) -> str:
 @pytest.fixture
 def client(standalone: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A Penstock client, whose settings are those of the environment."""
-    settings = {"AWS_ENDPOINT_URL": standalone.endpoint, "AWS_ACCESS_KEY_ID": standalone.access_key, "AWS_SECRET_ACCESS_KEY": standalone.secret_key}
+    settings = {
+        "AWS_ENDPOINT_URL": standalone.endpoint,
+        "AWS_ACCESS_KEY_ID": standalone.access_key,
+        "AWS_SECRET_ACCESS_KEY": standalone.secret_key,
+    }
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     return penstock.S3Client(region="us-east-1")
@@ -129,7 +133,7 @@ def test_items_of_a_distributed_checkpoint(console: Any, client: Any, s3: Any, b
     expect(items.locator(ROWS)).to_have_count(8)
     expect(items.locator(ROWS).filter(has_text="model.layer2")).to_contain_text("100 %")
     expect(items.locator(ROWS).filter(has_text="model.layer7")).to_contain_text("0 %")
-    expect(items.locator(ROWS).filter(has_text="model.layer7")).to_contain_text("float32 256 × 64")
+    expect(items.locator(ROWS).filter(has_text="model.layer7")).to_contain_text("float32 256 \u00d7 64")
     assert console.violations() == []
     items.locator(ROWS).filter(has_text="model.layer7").click()  # zooms to it
     picture = page.get_by_role("application").bounding_box()
@@ -138,7 +142,9 @@ def test_items_of_a_distributed_checkpoint(console: Any, client: Any, s3: Any, b
 
 
 def test_tensors_and_columns(console: Any, s3: Any, bucket: str):
-    header = json.dumps({name: {"dtype": "F32", "shape": [64], "data_offsets": [at, at + 256]} for name, at in (("a", 0), ("b", 256))}).encode()
+    header = json.dumps(
+        {name: {"dtype": "F32", "shape": [64], "data_offsets": [at, at + 256]} for name, at in (("a", 0), ("b", 256))}
+    ).encode()
     s3.put_object(Bucket=bucket, Key="model.safetensors", Body=len(header).to_bytes(8, "little") + header + bytes(512))
     begin = 8 + len(header)
     s3.get_object(Bucket=bucket, Key="model.safetensors", Range=f"bytes={begin + 256}-{begin + 383}")["Body"].read()
