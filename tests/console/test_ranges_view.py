@@ -133,7 +133,7 @@ def test_items_of_a_distributed_checkpoint(console: Any, client: Any, s3: Any, b
     expect(items.locator(ROWS)).to_have_count(8)
     expect(items.locator(ROWS).filter(has_text="model.layer2")).to_contain_text("100 %")
     expect(items.locator(ROWS).filter(has_text="model.layer7")).to_contain_text("0 %")
-    expect(items.locator(ROWS).filter(has_text="model.layer7")).to_contain_text("float32 256 \N{MULTIPLICATION SIGN} 64")
+    expect(items.locator(ROWS).filter(has_text="model.layer7")).to_contain_text("float32 256 \u00d7 64")
     assert console.violations() == []
     items.locator(ROWS).filter(has_text="model.layer7").click()  # zooms to it
     picture = page.get_by_role("application").bounding_box()
