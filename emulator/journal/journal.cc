@@ -114,7 +114,7 @@ std::array<std::string_view, kTexts + 1> StoredTexts(const Entry& entry) {
 }
 
 Head HeadOf(const Entry& entry, const std::array<std::string_view, kTexts + 1>& texts,
-            std::string_view headers, std::size_t room) {
+            std::size_t header_bytes, std::size_t room) {
   Head head{.attempt = entry.attempt,
             .received = entry.received.time_since_epoch().count(),
             .began = entry.began.count(),
@@ -129,8 +129,8 @@ Head HeadOf(const Entry& entry, const std::array<std::string_view, kTexts + 1>& 
             .tls = entry.tls,
             .ending = entry.ending,
             .signature = Packed(entry.signature),
-            .header_bytes = static_cast<std::uint16_t>(headers.size())};
-  std::size_t bytes = sizeof(Head) + std::min(room, kLongText) + headers.size();
+            .header_bytes = static_cast<std::uint16_t>(header_bytes)};
+  std::size_t bytes = sizeof(Head) + std::min(room, kLongText) + header_bytes;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     head.lengths[i] = static_cast<std::uint16_t>(texts[i].size());
     bytes += texts[i].size();
@@ -139,15 +139,20 @@ Head HeadOf(const Entry& entry, const std::array<std::string_view, kTexts + 1>& 
   return head;
 }
 
-void Pack(std::byte* at, const Head& head, const std::array<std::string_view, kTexts + 1>& texts,
-          std::string_view headers) {
+// Returns the end, where captured headers follow.
+std::byte* Pack(std::byte* at, const Head& head,
+                const std::array<std::string_view, kTexts + 1>& texts) {
   std::memcpy(at, &head, sizeof(head));
   at += sizeof(head);
   for (const std::string_view text : texts) {
     if (!text.empty()) std::memcpy(at, text.data(), text.size());
     at += text.size();
   }
-  if (!headers.empty()) std::memcpy(at, headers.data(), headers.size());
+  return at;
+}
+
+void AddHeaders(std::byte* end, std::string_view headers) {
+  if (!headers.empty()) std::memcpy(end, headers.data(), headers.size());
 }
 
 // Reads the entry at `at`. Returns its length.
@@ -280,9 +285,15 @@ void Journal::BeginBlock() {
 }
 
 std::uint64_t Journal::Append(const Entry& entry, std::uint64_t mark, std::size_t room) {
+  if (entry.request_headers.empty() && entry.response_headers.empty())
+    return Store(entry, {}, mark, room);
+  return Store(entry, HeadersOf(entry), mark, room);
+}
+
+std::uint64_t Journal::Store(const Entry& entry, std::string_view headers, std::uint64_t mark,
+                             std::size_t room) {
   const auto texts = StoredTexts(entry);
-  const std::string headers = HeadersOf(entry);
-  const Head head = HeadOf(entry, texts, headers, room);
+  const Head head = HeadOf(entry, texts, headers.size(), room);
   const MutexLock lock(mutex_);
   if (mark > 0) leaving_[mark - 1].fetch_sub(1);
   if (entry.began < cleared_) {
@@ -291,7 +302,7 @@ std::uint64_t Journal::Append(const Entry& entry, std::uint64_t mark, std::size_
   }
   if (blocks_.empty() || blocks_.back()->used + head.bytes > kBlockBytes) BeginBlock();
   Block& block = *blocks_.back();
-  Pack(block.bytes.get() + block.used, head, texts, headers);
+  AddHeaders(Pack(block.bytes.get() + block.used, head, texts), headers);
   block.used += head.bytes;
   next_.store(block.bytes.get() + std::min(block.used, kBlockBytes - kLinesAhead * kCacheLine),
               std::memory_order_relaxed);
@@ -324,16 +335,16 @@ void Journal::Amend(std::uint64_t number, const Entry& entry) {
   }
   const std::string old_faults(before.faults);
   const std::string headers = HeadersOf(before);
-  Head head = HeadOf(entry, texts, headers, 0);
+  Head head = HeadOf(entry, texts, headers.size(), 0);
   if (head.bytes > bytes) {
     Entry shorter = entry;
     shorter.faults = old_faults;
     texts = StoredTexts(shorter);
-    head = HeadOf(shorter, texts, headers, 0);
+    head = HeadOf(shorter, texts, headers.size(), 0);
   }
   if (head.bytes > bytes) return;
   head.bytes = static_cast<std::uint32_t>(bytes);
-  Pack(at, head, texts, headers);
+  AddHeaders(Pack(at, head, texts), headers);
   block = amended;
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string_view>
 
 #include "penstock/base/mutex.h"
 #include "penstock/journal.h"
@@ -107,6 +108,9 @@ class Journal {
   std::size_t memory() const;  // Bytes of all blocks.
 
  private:
+  // Append with the captured headers as stored.
+  std::uint64_t Store(const Entry& entry, std::string_view headers, std::uint64_t mark,
+                      std::size_t room);
   void BeginBlock() PENSTOCK_REQUIRES(mutex_);
 
   const std::size_t max_blocks_;
