@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 from console_page import Console, client_of
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
+
+TIMEOUT_MS = 60_000  # of a busy machine
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +33,7 @@ def open_console(browser: Browser) -> Callable[..., AbstractContextManager[Conso
     def open_page(emulator: Any, *, width: int = 1440, height: int = 900, scheme: str = "light") -> Iterator[Console]:
         size = {"width": width, "height": height}
         context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce", accept_downloads=True)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(TIMEOUT_MS)
         try:
             console = Console(context.new_page(), emulator)
             yield console
