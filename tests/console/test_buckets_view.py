@@ -362,7 +362,7 @@ def test_versions_and_delete_markers(console: Any, s3: Any, bucket: str):
     show(page, "Preview")
     expect(page.locator(".object-panel pre")).to_have_text("first")
     show(page, "Versions")
-    expect(page.get_by_role("region", name="Versions").get_by_role("row")).to_have_count(4)
+    expect(page.get_by_role("table", name="Versions").get_by_role("row")).to_have_count(4)
     assert console.violations() == []
     page.locator(ROWS).filter(has_text="delete marker").locator("[role=gridcell]").nth(1).click()
     page.get_by_role("button", name="Delete the marker").click()
