@@ -99,11 +99,10 @@ class Admission final : public s3::Filter {
     exchange.identity = RequesterOf(exchange);
     exchange.Attach<s3::AllAccounts>();
     auth::Admission framing;
-    const std::string_view claim =
-        exchange.request.Find("x-amz-content-sha256").value_or(std::string_view());
-    if (claim.starts_with("STREAMING-")) {  // decoded; its signatures are not checked
-      framing.payload_claim = claim;
-      PENSTOCK_ASSIGN(framing.payload_kind, auth::ClassifyPayload(claim));
+    // A given digest is verified. Chunks are decoded; their signatures are not checked.
+    if (const auto claim = exchange.request.Find("x-amz-content-sha256")) {
+      framing.payload_claim = *claim;
+      PENSTOCK_ASSIGN(framing.payload_kind, auth::ClassifyPayload(*claim));
     }
     PENSTOCK_TRY(auth::WrapBody(exchange, std::move(framing)));
     return auth::DrainUnused(exchange);

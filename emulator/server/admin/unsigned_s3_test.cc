@@ -121,6 +121,11 @@ TEST_F(UnsignedS3Test, VerifiesWhatTheClientClaimsAboutTheBody) {
   EXPECT_EQ(Ask("PUT", "/bucket/k", "text", "Content-MD5: 1B2M2Y8AsgTpgAmY7PhCfg==\r\n").status,
             400);
   EXPECT_EQ(Ask("PUT", "/bucket/k", "text", "x-amz-checksum-crc32: AAAAAA==\r\n").status, 400);
+  const std::string of_nothing = "x-amz-content-sha256: " + HexEncode(Sha256({})) + "\r\n";
+  EXPECT_EQ(Ask("PUT", "/bucket/k", "text", of_nothing).status, 400);
+  EXPECT_EQ(Ask("PUT", "/bucket/k", "text", "x-amz-content-sha256: x\r\n").status, 400);
+  EXPECT_EQ(Ask("HEAD", "/bucket/k").status, 404);
+  EXPECT_EQ(Ask("PUT", "/bucket/k", "", of_nothing).status, 200);
   // The framing of SDKs is decoded, not stored. Not all of them send a Content-Encoding.
   for (const char* encoding : {"", "Content-Encoding: aws-chunked\r\n"}) {
     EXPECT_EQ(Ask("PUT", "/bucket/k", "4\r\ntext\r\n0\r\n\r\n",
