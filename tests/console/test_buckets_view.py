@@ -160,12 +160,13 @@ MILLION = """() => {
 }"""
 
 
+@pytest.mark.timeout(600)
 def test_a_million_keys_do_not_stall_the_page(console: Any, bucket: str):
     page = console.page
     page.add_init_script(f"({MILLION})()")
     console.open(f"buckets/{bucket}")
     page.get_by_role("button", name="Load all").click()
-    expect(page.get_by_text("1,000,000 in total")).to_be_visible(timeout=200_000)
+    expect(page.get_by_text("1,000,000 in total")).to_be_visible(timeout=500_000)  # 20 s on an idle machine
     grid = page.get_by_role("grid")
     for share in (0.25, 0.5, 0.75):
         grid.evaluate("(element, share) => (element.scrollTop = share * element.scrollHeight)", share)

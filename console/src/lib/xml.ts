@@ -14,6 +14,7 @@ export interface XmlParser {
 
 // S3 writes characters of keys that XML 1.0 does not have, as references or as they are. The parser would refuse the document.
 function withValidCharacters(text: string): string {
+  if (!/&#|[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]/.test(text)) return text; // Fast, for long listings.
   const valid = (character: string) => (fitsXml(character) ? character : '\ufffd');
   const references = text.replace(/&#(?:x([0-9a-f]{1,6})|([0-9]{1,7}));/gi, (reference, hex?: string, decimal?: string) => {
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
