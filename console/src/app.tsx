@@ -5,10 +5,9 @@ import { messageOf, session, signIn, signOut } from './api.ts';
 import { Alert, Field } from './components/basic.tsx';
 import { Toasts } from './components/toast.tsx';
 import icon from './icon.svg';
-import { formatRoute } from './lib/route.ts';
 import { useStore } from './lib/store.ts';
 import { live, namespace, reconnect, selectNamespace } from './live.ts';
-import { route } from './router.ts';
+import { hashOf, route } from './router.ts';
 import { selectTheme, theme, type Theme } from './theme.ts';
 import { views, type View } from './views/index.ts';
 
@@ -69,7 +68,7 @@ function Header(props: { current: string }) {
       </div>
       <nav class="tabs" aria-label="Views">
         {views.map((view) => (
-          <a key={view.name} href={formatRoute(view.name)} aria-current={view.name === props.current ? 'page' : undefined}>
+          <a key={view.name} href={hashOf(view.name)} aria-current={view.name === props.current ? 'page' : undefined}>
             {view.title}
           </a>
         ))}

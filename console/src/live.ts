@@ -1,8 +1,11 @@
 // The live events of one namespace: one stream for the whole page, with reconnection.
 import { ApiError, inNamespace, isAbort, messageOf, send, session } from './api.ts';
+import { notify } from './components/toast.tsx';
 import { EventParser, reconnectDelay } from './lib/events.ts';
 import { append, type LiveEvent } from './lib/history.ts';
+import { defaultNamespace, formatRoute } from './lib/route.ts';
 import { Store } from './lib/store.ts';
+import { navigate, replaceRoute, route } from './router.ts';
 
 export interface LiveState {
   phase: 'connecting' | 'open' | 'waiting' | 'paused';
@@ -19,11 +22,17 @@ const hiddenMs = 20_000;
 
 const idle: LiveState = { phase: 'connecting', problem: '', retryAt: 0, latest: null, events: [] };
 export const live = new Store<LiveState>(idle);
-export const namespace = new Store<string>(sessionStorage.getItem('penstock-namespace') ?? 'default');
+export const namespace = new Store<string>(route.value.namespace); // That of the address.
+route.subscribe((next) => namespace.set(next.namespace));
 
+// The start of the current view: what the rest of the address names belongs to the other namespace.
 export function selectNamespace(name: string): void {
-  sessionStorage.setItem('penstock-namespace', name);
-  namespace.set(name);
+  navigate(formatRoute(route.value.view, [], [], name));
+}
+
+function leaveMissingNamespace(): void {
+  notify('error', `There is no namespace “${namespace.value}”. This is the default namespace.`);
+  replaceRoute(formatRoute(route.value.view, [], [], defaultNamespace));
 }
 
 function update(change: Partial<LiveState>): void {
@@ -71,8 +80,8 @@ async function follow(signal: AbortSignal): Promise<void> {
     } catch (error) {
       if (isAbort(error) || signal.aborted) return;
       if (error instanceof ApiError && error.status === 401) return; // The sign-in form starts again.
-      if (error instanceof ApiError && error.status === 404 && namespace.value !== 'default') {
-        selectNamespace('default'); // The namespace was deleted.
+      if (error instanceof ApiError && error.status === 404 && namespace.value !== defaultNamespace) {
+        leaveMissingNamespace(); // It was deleted, or the address is an old one.
         return;
       }
       problem = error instanceof ApiError ? messageOf(error) : problem;

@@ -61,10 +61,7 @@ class Space:
 
     def open(self, console: Console, route: str) -> Page:
         """Opens a view of the namespace."""
-        page = console.open(route)
-        page.get_by_label("Namespace", exact=True).select_option(self.name)
-        page.locator('.connection[data-phase="open"]').wait_for()
-        return page
+        return console.open(f"{route}{'&' if '?' in route else '?'}namespace={self.name}")
 
 
 @contextmanager

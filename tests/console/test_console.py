@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from console_page import DIST
+from console_space import new_space
 from playwright.sync_api import expect
 
 LIMIT_BYTES = 400_000
@@ -116,5 +117,34 @@ def test_namespaces(open_console: Any, start_emulator: Any):
         page = console.open("requests")
         page.get_by_label("Namespace").select_option("worker-1")
         expect(page.get_by_text("No requests yet.")).to_be_visible()
+        assert page.url.endswith("#/requests?namespace=worker-1")
         page.reload()
         expect(page.get_by_label("Namespace")).to_have_value("worker-1")
+        # A view of the default namespace, without its filters, and the address without a namespace.
+        console.open("requests?namespace=worker-1&bucket=data")
+        page.get_by_label("Namespace").select_option("default")
+        expect(page).to_have_url(re.compile("#/requests$"))
+        page.go_back()
+        expect(page.get_by_label("Namespace")).to_have_value("worker-1")
+        console.open("requests?namespace=gone")
+        expect(page.get_by_text("There is no namespace “gone”.")).to_be_visible()
+        expect(page.get_by_label("Namespace")).to_have_value("default")
+
+
+def test_an_address_contains_its_namespace(open_console: Any, standalone: Any):
+    with new_space(standalone) as space, open_console(standalone) as console:
+        space.s3.put_object(Bucket=space.bucket, Key="data/key", Body=b"13 bytes long")
+        page = space.open(console, f"buckets/{space.bucket}?prefix=data/")
+        page.get_by_role("row").filter(has_text="key").get_by_role("gridcell").nth(1).click()
+        expect(page).to_have_url(re.compile("key=data"))
+        address = page.url
+        with open_console(standalone) as other:
+            other.page.goto(address)
+            expect(other.page.locator(".object-name")).to_have_text("data/key")
+            expect(other.page.get_by_role("link", name="Ranges", exact=True)).to_have_attribute(
+                "href", f"#/ranges?namespace={space.name}"
+            )
+        missing = console.open(f"buckets/{space.bucket}")
+        expect(missing.get_by_text("The namespace “default” has no bucket")).to_be_visible()
+        expect(missing.get_by_role("button", name="Delete the bucket")).to_have_count(0)
+        assert console.violations() == []

@@ -1,5 +1,5 @@
-// The addresses of this view: `#/buckets/BUCKET?tab=…&prefix=…&key=…&version=…`.
-import { formatRoute } from '../lib/route.ts';
+// The addresses of this view: `#/buckets/BUCKET?namespace=…&tab=…&prefix=…&key=…&version=…`.
+import { hashOf } from '../router.ts';
 
 export interface BucketState {
   tab?: string | undefined; // '': the objects.
@@ -12,9 +12,9 @@ export interface BucketState {
 }
 
 export function bucketHash(bucket: string, state: BucketState = {}): string {
-  return formatRoute('buckets', [bucket], Object.entries(state));
+  return hashOf('buckets', [bucket], Object.entries(state));
 }
 
 export function rangesHash(bucket: string, key: string): string {
-  return formatRoute('ranges', [bucket, key]);
+  return hashOf('ranges', [bucket, key]);
 }

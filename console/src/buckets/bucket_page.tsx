@@ -1,17 +1,16 @@
 // One bucket: its objects, configuration and unfinished uploads.
 import { useState } from 'preact/hooks';
-import { messageOf } from '../api.ts';
+import { ApiError, messageOf } from '../api.ts';
 import { Alert, Badge, Check } from '../components/basic.tsx';
 import { Confirmation } from '../components/dialog.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { Name } from '../components/name.tsx';
 import { notify } from '../components/toast.tsx';
 import { plural } from '../lib/format.ts';
-import { formatRoute } from '../lib/route.ts';
 import { useLoading } from '../lib/loading.ts';
 import { useStore } from '../lib/store.ts';
 import { parseXml, textAt } from '../lib/xml.ts';
-import { navigate, route } from '../router.ts';
+import { hashOf, navigate, route } from '../router.ts';
 import { deleteBucket, getDocument } from '../s3.ts';
 import { bucketHash } from './address.ts';
 import { deleteAll } from './deletion.tsx';
@@ -48,7 +47,7 @@ function DeleteBucket(props: { namespace: string; bucket: string; onClose: () =>
       }
       await deleteBucket(namespace, bucket);
       notify('info', `The bucket ${bucket} was deleted.`);
-      navigate(formatRoute('buckets'));
+      navigate(hashOf('buckets'));
     } catch (error) {
       setProblem(messageOf(error));
       setBusy(false);
@@ -64,9 +63,34 @@ function DeleteBucket(props: { namespace: string; bucket: string; onClose: () =>
   );
 }
 
-async function versioningOf(namespace: string, bucket: string): Promise<string> {
-  const document = await getDocument(namespace, bucket, 'versioning');
-  return document ? textAt(parseXml(document), 'Status') : '';
+interface State {
+  exists: boolean;
+  versioning: string; // '': never enabled.
+}
+
+async function stateOf(namespace: string, bucket: string): Promise<State> {
+  try {
+    const document = await getDocument(namespace, bucket, 'versioning');
+    return { exists: true, versioning: document ? textAt(parseXml(document), 'Status') : '' };
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'NoSuchBucket') return { exists: false, versioning: '' };
+    throw error;
+  }
+}
+
+function MissingBucket(props: { namespace: string; bucket: string }) {
+  return (
+    <>
+      <div class="view-head">
+        <h1>
+          <a href={hashOf('buckets')}>Buckets</a> / <Name text={props.bucket} />
+        </h1>
+      </div>
+      <Alert kind="info">
+        The namespace “{props.namespace}” has no bucket <Name text={props.bucket} />. It was deleted, or it is in another namespace.
+      </Alert>
+    </>
+  );
 }
 
 export function BucketPage(props: { namespace: string; bucket: string }) {
@@ -74,14 +98,15 @@ export function BucketPage(props: { namespace: string; bucket: string }) {
   const { params } = useStore(route);
   const tab = params.get('tab') ?? '';
   const [deleting, setDeleting] = useState(false);
-  const versioning = useLoading(() => versioningOf(namespace, bucket), [namespace, bucket]);
+  const { value: state, problem, reload } = useLoading(() => stateOf(namespace, bucket), [namespace, bucket]);
+  if (state?.exists === false) return <MissingBucket namespace={namespace} bucket={bucket} />;
   return (
     <>
       <div class="view-head">
         <h1>
-          <a href={formatRoute('buckets')}>Buckets</a> / <Name text={bucket} />
+          <a href={hashOf('buckets')}>Buckets</a> / <Name text={bucket} />
         </h1>
-        {versioning.value && <Badge>versioning {versioning.value.toLowerCase()}</Badge>}
+        {state?.versioning && <Badge>versioning {state.versioning.toLowerCase()}</Badge>}
         <div class="toolbar" role="group" aria-label="What to show">
           {tabs.map(([name, title]) => (
             <a key={name} class="button" href={bucketHash(bucket, { tab: name })} aria-current={name === tab ? 'page' : undefined}>
@@ -89,18 +114,18 @@ export function BucketPage(props: { namespace: string; bucket: string }) {
             </a>
           ))}
         </div>
-        <button type="button" class="button danger" onClick={() => setDeleting(true)}>
+        <button type="button" class="button danger" disabled={!state} onClick={() => setDeleting(true)}>
           Delete the bucket
         </button>
       </div>
-      {versioning.problem ? (
-        <Alert kind="error">{versioning.problem}</Alert>
+      {problem ? (
+        <Alert kind="error">{problem}</Alert>
       ) : tab === 'configuration' ? (
-        <Configuration namespace={namespace} bucket={bucket} onChange={versioning.reload} />
+        <Configuration namespace={namespace} bucket={bucket} onChange={reload} />
       ) : tab === 'uploads' ? (
         <OpenUploads namespace={namespace} bucket={bucket} />
       ) : (
-        <Objects namespace={namespace} bucket={bucket} versioned={!!versioning.value} />
+        <Objects namespace={namespace} bucket={bucket} versioned={!!state?.versioning} />
       )}
       {deleting && <DeleteBucket namespace={namespace} bucket={bucket} onClose={() => setDeleting(false)} />}
     </>

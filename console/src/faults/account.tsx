@@ -1,9 +1,9 @@
 // What the running scenario has done so far.
 import { Alert, Badge, Panel, SimpleTable } from '../components/basic.tsx';
 import { count, plural } from '../lib/format.ts';
-import { formatRoute } from '../lib/route.ts';
 import { isAccountOf, remaining, ruleSummary, type FaultAccount, type RuleAccount } from '../lib/scenario.ts';
 import type { Json, JsonObject } from '../lib/schema.ts';
+import { hashOf } from '../router.ts';
 
 function RuleTable(props: { account: FaultAccount; rules: readonly Json[] | null }) {
   const { rules } = props;
@@ -22,7 +22,7 @@ function RuleTable(props: { account: FaultAccount; rules: readonly Json[] | null
         {
           title: 'Rule',
           cell: (row) => (
-            <a href={formatRoute('requests', [], [['fault', row.account.id]])} title={row.rule === undefined ? 'Its requests' : ruleSummary(row.rule)}>
+            <a href={hashOf('requests', [], [['fault', row.account.id]])} title={row.rule === undefined ? 'Its requests' : ruleSummary(row.rule)}>
               {row.account.id}
             </a>
           ),

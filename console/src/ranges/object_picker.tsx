@@ -5,10 +5,9 @@ import { Grid, type Column } from '../components/grid.tsx';
 import { Name } from '../components/name.tsx';
 import { bytes, count, plural } from '../lib/format.ts';
 import { useLoading } from '../lib/loading.ts';
-import { formatRoute } from '../lib/route.ts';
 import { useStore } from '../lib/store.ts';
 import { live } from '../live.ts';
-import { navigate } from '../router.ts';
+import { hashOf, navigate } from '../router.ts';
 import { ask } from './use_reads.ts';
 
 interface Used {
@@ -44,7 +43,7 @@ const columns: Column<Used>[] = [
   { id: 'errors', title: 'Errors', width: '80px', end: true, wideOnly: true, cell: ({ errors }) => count(errors), compare: (a, b) => a.errors - b.errors },
 ];
 
-const open = (bucket: string, key: string) => navigate(formatRoute('ranges', [bucket, key]));
+const open = (bucket: string, key: string) => navigate(hashOf('ranges', [bucket, key]));
 
 function OtherObject() {
   const [bucket, setBucket] = useState('');

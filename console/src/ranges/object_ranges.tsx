@@ -6,9 +6,8 @@ import { Name } from '../components/name.tsx';
 import { bytes, count, percent, plural } from '../lib/format.ts';
 import type { Item } from '../lib/formats/binary.ts';
 import { useLoading } from '../lib/loading.ts';
-import { formatRoute } from '../lib/route.ts';
 import { useStore } from '../lib/store.ts';
-import { replaceParams, route } from '../router.ts';
+import { hashOf, replaceParams, route } from '../router.ts';
 import type { Lane, Shade } from './draw.ts';
 import { bytesIn, coveredAtLeast, formatRanges, parseRanges, without, type Range } from './intervals.ts';
 import { layoutOf, type Layout } from './layout.ts';
@@ -233,9 +232,9 @@ export function ObjectRanges(props: { object: Object }) {
     <>
       <div class="view-head">
         <h1 class="wrap-anywhere">
-          <a href={formatRoute('ranges')}>Ranges</a> / {object.bucket} / <Name text={object.key} />
+          <a href={hashOf('ranges')}>Ranges</a> / {object.bucket} / <Name text={object.key} />
         </h1>
-        <a class="button" href={formatRoute('buckets', [object.bucket], [['prefix', object.key.slice(0, object.key.lastIndexOf('/') + 1)], ['key', object.key]])}>
+        <a class="button" href={hashOf('buckets', [object.bucket], [['prefix', object.key.slice(0, object.key.lastIndexOf('/') + 1)], ['key', object.key]])}>
           Show the object
         </a>
       </div>

@@ -5,12 +5,12 @@ import { Badge, CopyButton, Members, SimpleTable, StatusBadge } from '../compone
 import { type Decision, type Entry, type FilterName, type Header, signatureVerdict } from '../lib/entry.ts';
 import { bytes, count, dateTime, duration, timeOfDay } from '../lib/format.ts';
 import { boto3Line, curlLine } from '../lib/replay.ts';
-import { formatRoute } from '../lib/route.ts';
 import { live, namespace } from '../live.ts';
+import { hashOf } from '../router.ts';
 import type { Answer } from './feed.ts';
 
 function FilterLink(props: { name: FilterName; value: string }) {
-  return <a href={formatRoute('requests', [], [[props.name, props.value]])}>{props.value}</a>;
+  return <a href={hashOf('requests', [], [[props.name, props.value]])}>{props.value}</a>;
 }
 
 // The requests of one call of an SDK, as bars on one time axis. Without an invocation id only this request.

@@ -4,8 +4,8 @@ import { getJson, inNamespace } from '../api.ts';
 import { Alert, Panel, SimpleTable } from '../components/basic.tsx';
 import { count, percent, plural } from '../lib/format.ts';
 import { countPrefixes } from '../lib/prefixes.ts';
-import { formatRoute } from '../lib/route.ts';
 import { usePolled } from '../polling.ts';
+import { hashOf } from '../router.ts';
 
 const mostKeys = 10_000;
 const mostPrefixes = 10;
@@ -59,7 +59,7 @@ export function RefusedPrefixes(props: { space: string; bucket: string }) {
         bucket && keys.length > 0 ? (
           <>
             <span class="muted numbers">the latest {plural(keys.length, 'refusal', 'refusals')}</span>
-            <a class="button small" href={formatRoute('requests', [], [['status', '503'], ['bucket', bucket]])}>
+            <a class="button small" href={hashOf('requests', [], [['status', '503'], ['bucket', bucket]])}>
               Requests
             </a>
           </>
