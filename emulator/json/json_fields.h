@@ -48,9 +48,11 @@ class JsonFields {
   Result<std::optional<std::string>> Text(std::string_view name) const;
   Result<std::optional<bool>> Flag(std::string_view name) const;
   Result<std::optional<double>> Number(std::string_view name) const;
-  // An integer from 0 to `most`. The default is 2^53: JSON numbers are exact up to there.
+  // An integer from 0 to `most`. The default is 2^53 - 1: from 2^53 on, several integers are the
+  // same double.
   Result<std::optional<std::uint64_t>> Whole(std::string_view name,
-                                             std::uint64_t most = std::uint64_t{1} << 53) const;
+                                             std::uint64_t most = (std::uint64_t{1} << 53) -
+                                                                  1) const;
   // A number of seconds, 0 to 1,000,000,000.
   Result<std::optional<std::chrono::nanoseconds>> Seconds(std::string_view name) const;
   Result<std::optional<WallTime>> Time(std::string_view name) const;  // ISO 8601

@@ -99,7 +99,7 @@ TEST(JsonFieldsTest, ChecksTheRangesOfIntegersAndSeconds) {
                                                       (*fields.Find(name)).dump());
   }
   EXPECT_EQ(fields.Whole("large").error().message,
-            "at.large: must be at most 9007199254740992, not 9007199254740993000");
+            "at.large: must be at most 9007199254740991, not 9007199254740993000");
   EXPECT_EQ(fields.Whole("large", 7).error().message,
             "at.large: must be at most 7, not 9007199254740993000");
   EXPECT_EQ(fields.Seconds("half").value(), std::chrono::milliseconds(500));

@@ -69,6 +69,12 @@ TEST(DocumentsTest, ErrorsNameTheMember) {
   EXPECT_EQ(message(R"({"prefixes": [1]})"), "prefixes: must be a list of strings");
   EXPECT_EQ(message(R"({"ranks": 0})"), "ranks must be 1 to 65536, not 0");
   EXPECT_NE(message(R"({"rank": 1})").find("rank"), std::string::npos);
+  EXPECT_EQ(message(R"({"max_partitions": 4294967296})"),
+            "max_partitions: must be at most 65536, not 4294967296");
+  // Regression: this seed was rounded to 9007199254740992.
+  EXPECT_EQ(message(R"({"seed": 9007199254740993})"),
+            "seed: must be at most 9007199254740991, not 9007199254740993");
+  EXPECT_EQ(ParseJob(R"({"seed": 9007199254740991})").value().seed, 9'007'199'254'740'991U);
 }
 
 TEST(DocumentsTest, ReportHasEveryMember) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <sstream>
 #include <utility>
 
 namespace penstock::emulator::simulate {
@@ -30,6 +31,25 @@ Result<void> CheckRange(std::string_view field, std::uint64_t value, std::uint64
                          std::to_string(max) + ", not " + std::to_string(value));
 }
 
+std::string SecondsText(std::chrono::nanoseconds span) {
+  std::ostringstream text;
+  text.precision(15);
+  text << std::chrono::duration<double>(span).count() << " s";
+  return text.str();
+}
+
+Result<void> CheckRoundTimes(const Job& job) {
+  if (job.round_every.count() == 0) return Ok();
+  const std::int64_t most = (job.deadline.count() - 1) / job.round_every.count() + 1;
+  if (job.rounds <= most) return Ok();
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     std::to_string(job.rounds) + " rounds every " + SecondsText(job.round_every) +
+                         " do not all begin before the deadline of " + SecondsText(job.deadline) +
+                         ": use at most " + std::to_string(most) +
+                         (most == 1 ? " round" : " rounds") +
+                         ", a smaller round_every_s or a larger deadline_s");
+}
+
 Result<void> CheckTimes(const Job& job) {
   if (job.round_every.count() < 0 || job.start_spread.count() < 0) {
     return Error::Make(ErrorKind::kInvalidArgument,
@@ -39,7 +59,7 @@ Result<void> CheckTimes(const Job& job) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        "deadline_s must be more than 0 and at most 30 days");
   }
-  return Ok();
+  return CheckRoundTimes(job);
 }
 
 }  // namespace

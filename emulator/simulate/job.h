@@ -31,7 +31,8 @@ struct Job {
   // The number of checkpoints. Their numbers start at FirstRound; naming.epoch, if set, is
   // incremented with them.
   std::uint32_t rounds = 1;
-  // Between the starts of rounds. A round that takes longer delays the next.
+  // Between the starts of rounds. A round that takes longer delays the next. Rounds that would
+  // begin after the deadline because of such delays are not run.
   std::chrono::nanoseconds round_every{};
   std::chrono::nanoseconds start_spread{};  // Ranks start a round evenly spread over this time.
   std::string path = "checkpoint/step_{round}";  // "{round}" is replaced by the round's number.

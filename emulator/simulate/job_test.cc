@@ -43,6 +43,26 @@ TEST(JobTest, RejectsInvalidJobsAndNamesTheReason) {
   EXPECT_FALSE(CheckJob({.limits = {.reads_per_second = 0}}).ok());
 }
 
+// Regression: a round that began after the deadline had a negative duration.
+TEST(JobTest, EveryRoundBeginsBeforeTheDeadline) {
+  using std::chrono::seconds;
+  Job job{.rounds = 3, .round_every = seconds(30), .deadline = seconds(61)};
+  EXPECT_TRUE(CheckJob(job).ok());
+  job.deadline = seconds(60);
+  EXPECT_EQ(CheckJob(job).error().message,
+            "3 rounds every 30 s do not all begin before the deadline of 60 s: use at most 2 "
+            "rounds, a smaller round_every_s or a larger deadline_s");
+  job.rounds = 2;
+  EXPECT_TRUE(CheckJob(job).ok());
+  job.rounds = 10'000;
+  job.round_every = seconds(1'000'000'000);
+  EXPECT_EQ(CheckJob(job).error().message,
+            "10000 rounds every 1000000000 s do not all begin before the deadline of 60 s: use at "
+            "most 1 round, a smaller round_every_s or a larger deadline_s");
+  job.round_every = {};
+  EXPECT_TRUE(CheckJob(job).ok());
+}
+
 TEST(JobTest, HasTheLimitsOfTheCaller) {
   const Job job{.ranks = 10, .file_bytes = 1, .connections_per_rank = 4};
   EXPECT_TRUE(CheckJob(job, {.most_requests = 11, .most_connections = 40}).ok());

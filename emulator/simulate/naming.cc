@@ -64,6 +64,14 @@ Result<void> CheckNaming(const Naming& naming) {
                                                         std::to_string(kMaxPrefixes) + ", not " +
                                                         std::to_string(*naming.prefix_count));
   }
+  for (std::size_t i = 0; i < naming.user_prefixes.size(); ++i) {
+    const std::size_t bytes = naming.user_prefixes[i].size();
+    if (bytes <= kLongestPrefix) continue;
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "prefixes[" + std::to_string(i) + "] has " + std::to_string(bytes) +
+                           " bytes, and the limit is " + std::to_string(kLongestPrefix) +
+                           ": use a shorter prefix");
+  }
   return Ok();
 }
 
@@ -73,9 +81,10 @@ std::vector<std::string> Prefixes(const Naming& naming, std::uint32_t ranks) {
   const std::uint32_t base = naming.strategy == Strategy::kBinary ? 2 : 16;
   const std::uint32_t count = naming.prefix_count.value_or(std::max<std::uint32_t>(1, ranks));
   const std::size_t length = std::max<std::size_t>(naming.min_prefix_length, Digits(count, base));
+  const std::uint32_t used = std::min(count, std::max<std::uint32_t>(1, ranks));
   std::vector<std::string> prefixes;
-  prefixes.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) prefixes.push_back(Reversed(i, base, length));
+  prefixes.reserve(used);
+  for (std::uint32_t i = 0; i < used; ++i) prefixes.push_back(Reversed(i, base, length));
   return prefixes;
 }
 

@@ -28,12 +28,12 @@ struct Naming {
 std::string_view StrategyName(Strategy strategy);
 // Returns kInvalidArgument that lists the names.
 Result<Strategy> FindStrategy(std::string_view name);
-// Returns kInvalidArgument if round-robin has no prefixes, the length is not 1 to 1,024, or the
-// count is not 1 to 1,000,000.
+// Returns kInvalidArgument if round-robin has no prefixes, a length is more than 1,024, the minimum
+// length is 0, or the count is not 1 to 1,000,000.
 Result<void> CheckNaming(const Naming& naming);
 
-// Returns the prefixes of a job of `ranks` ranks, in the order in which ranks use them. Empty for
-// the default strategy.
+// Returns the prefixes that a job of `ranks` ranks can use, in the order in which ranks use them.
+// Empty for the default strategy.
 std::vector<std::string> Prefixes(const Naming& naming, std::uint32_t ranks);
 
 // Returns "{path}/{prefix}/[epoch_{E}/]__{rank}_{file}.distcp". `prefixes`: the result of Prefixes.

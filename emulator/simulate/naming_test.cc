@@ -53,6 +53,19 @@ TEST(NamingTest, PrefixLengthFitsTheCount) {
   EXPECT_EQ(Prefixes({.strategy = Strategy::kHex, .min_prefix_length = 1}, 17).back(), "01");
 }
 
+// Regression: a job of one rank with a million prefixes took a gigabyte of memory.
+TEST(NamingTest, HasOnlyThePrefixesThatTheRanksUse) {
+  const Naming naming{
+      .strategy = Strategy::kHex, .min_prefix_length = 1'024, .prefix_count = 1'000'000};
+  const std::vector<std::string> prefixes = Prefixes(naming, 17);
+  ASSERT_EQ(prefixes.size(), 17U);
+  EXPECT_EQ(prefixes.back(), "01" + std::string(1'022, '0'));
+  EXPECT_EQ(
+      Prefixes({.strategy = Strategy::kHex, .min_prefix_length = 1, .prefix_count = 257}, 2).back(),
+      "100")
+      << "as long as the last of all prefixes";
+}
+
 TEST(NamingTest, WithoutAPathTheKeyStartsWithThePrefix) {
   EXPECT_EQ(Key({}, 1, 0, ""), "__0_0.distcp");
 }
@@ -71,6 +84,11 @@ TEST(NamingTest, RejectsInvalidValues) {
   EXPECT_FALSE(CheckNaming({.strategy = Strategy::kHex, .min_prefix_length = 0}).ok());
   EXPECT_FALSE(CheckNaming({.strategy = Strategy::kHex, .prefix_count = 0}).ok());
   EXPECT_TRUE(CheckNaming({.strategy = Strategy::kHex, .prefix_count = 16}).ok());
+  Naming naming{.strategy = Strategy::kRoundRobin, .user_prefixes = {"a", std::string(1'024, 'b')}};
+  EXPECT_TRUE(CheckNaming(naming).ok());
+  naming.user_prefixes[1] += 'b';
+  EXPECT_EQ(CheckNaming(naming).error().message,
+            "prefixes[1] has 1025 bytes, and the limit is 1024: use a shorter prefix");
 }
 
 }  // namespace

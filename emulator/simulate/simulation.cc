@@ -161,7 +161,7 @@ class Simulation {
       if (Cancelled(1)) return CancelledError();
       Rank& rank = ranks_[number];
       rank = ResetForRound(std::move(rank));
-      Push(begin + Instant(job_.start_spread) * number / job_.ranks, number, 0, Step::kBegin);
+      Push(begin + StartOf(number), number, 0, Step::kBegin);
     }
     while (!events_.empty() && events_.top().at <= job_.deadline) {
       const Event event = events_.top();
@@ -173,6 +173,13 @@ class Simulation {
     if (!events_.empty()) now_ = job_.deadline;
     CloseRound();
     return Ok();
+  }
+
+  // The time from the start of a round until the rank begins. The product of the spread and the
+  // number may overflow.
+  Instant StartOf(std::uint32_t number) const {
+    const Instant spread(job_.start_spread);
+    return spread / job_.ranks * number + spread % job_.ranks * number / job_.ranks;
   }
 
   // Resets a rank for another round. Its retry state and its connections are kept.

@@ -224,6 +224,29 @@ TEST(SimulationTest, RoundsStartOnTimeInSeparatePaths) {
   EXPECT_EQ(report.requests, 9U);
 }
 
+TEST(SimulationTest, RoundsThatWouldBeginLateAreNotRun) {
+  Job job = Puts(1, "aws-standard");
+  job.rounds = 5;
+  job.round_every = seconds(1);
+  job.rank_bytes_per_second = kMiB;  // A round takes more than eight seconds.
+  job.deadline = seconds(10);
+  const Report report = ReportOf(job);
+  ASSERT_EQ(report.rounds.size(), 2U);
+  for (const Round& round : report.rounds) EXPECT_LT(round.began, round.ended);
+  EXPECT_EQ(report.rounds[1].ended, Instant(seconds(10)));
+}
+
+// Regression: the start times of the last ranks overflowed.
+TEST(SimulationTest, RanksThatStartAfterTheDeadlineFail) {
+  Job job = Puts(16, "aws-standard");
+  job.start_spread = seconds(1'000'000'000);
+  const Report report = ReportOf(job);
+  ASSERT_EQ(report.rounds.size(), 1U);
+  EXPECT_EQ(report.requests, 1U);
+  EXPECT_EQ(report.rounds[0].ranks_failed, 15U);
+  EXPECT_EQ(report.ended, job.deadline);
+}
+
 TEST(SimulationTest, UnfinishedRequestsFailAtTheDeadline) {
   Job job = Puts(64);
   job.rank_bytes_per_second = kMiB;  // With eight connections a PUT takes eight seconds.

@@ -183,7 +183,7 @@ TEST(ActionDocumentTest, HeaderNamesAreTokens) {
 TEST(ActionDocumentTest, InvalidNumbersNameValidValues) {
   EXPECT_EQ(
       Problem(R"({"bandwidth": {"bytes_per_second": 18446744073709551615}})"),
-      "do.bandwidth.bytes_per_second: must be at most 9007199254740992, not 18446744073709551615");
+      "do.bandwidth.bytes_per_second: must be at most 9007199254740991, not 18446744073709551615");
 }
 
 TEST(ActionDocumentTest, ValuesOutOfRangeNameTheField) {

@@ -147,7 +147,7 @@ TEST(ConditionDocumentTest, ReadsLimits) {
             "limit.budget.most: must be at least 1: with 0 the rule never applies; remove the "
             "budget instead");
   EXPECT_EQ(LimitProblem(R"({"times": 1e30})"),
-            "limit.times: must be at most 9007199254740992, not 1e+30");
+            "limit.times: must be at most 9007199254740991, not 1e+30");
   EXPECT_EQ(LimitProblem(R"({"times": 1.5})"),
             "limit.times: must be a non-negative integer, not 1.5");
 }

@@ -40,7 +40,8 @@ struct SimulateOptions {
 //   "rank_bytes_per_second"  0: no limit
 //   "start_spread_s"         0; ranks begin within this time
 //   "rounds"                 1; checkpoints one after the other
-//   "round_every_s"          0: the next round begins when the previous one has ended
+//   "round_every_s"          0: the next round begins when the previous one has ended. All rounds
+//                            must begin before the deadline
 //   "path"                   "checkpoint/step_{round}"; "checkpoint" for other strategies than
 //                            "default"
 //   "strategy"               "default", "binary", "hex" or "round-robin"
@@ -57,7 +58,7 @@ struct SimulateOptions {
 //   "latency"                "s3-standard", "s3-express" or "none"
 //   "client"                 retry behaviour: "standard", "legacy", "adaptive", "crt" or "penstock"
 //   "seed"                   1
-//   "deadline_s"             21600
+//   "deadline_s"             21600; rounds that are delayed beyond it are not in the report
 //
 // Members of the report:
 //

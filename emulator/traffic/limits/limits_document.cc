@@ -14,11 +14,12 @@ constexpr std::array<std::string_view, 6> kMembers{"reads_per_second", "writes_p
                                                    "burst_ms",         "split_after_s",
                                                    "merge_after_s",    "max_partitions"};
 
-// Rejects numbers that do not fit. CheckLimits rejects the others.
+// Rejects numbers that do not fit into 32 bits. CheckLimits rejects the others.
 Result<std::optional<std::uint64_t>> Count(const JsonFields& fields, std::string_view name,
                                            std::uint64_t most) {
   PENSTOCK_ASSIGN(const std::optional<double> number, fields.Number(name));
-  if (number && *number > 0x1p53) return fields.Whole(name, most);
+  if (number && *number > std::numeric_limits<std::uint32_t>::max())
+    return fields.Whole(name, most);
   return fields.Whole(name);
 }
 
@@ -50,10 +51,7 @@ Result<void> ReadLimits(const JsonFields& fields, Limits& limits) {
   PENSTOCK_TRY(ReadTime(fields, "merge_after_s", limits.merge_after));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> partitions,
                   Count(fields, "max_partitions", kMaxPartitions));
-  if (partitions) {
-    limits.max_partitions = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(*partitions, std::numeric_limits<std::uint32_t>::max()));
-  }
+  if (partitions) limits.max_partitions = static_cast<std::uint32_t>(*partitions);
   const auto checked = CheckLimits(limits);
   if (checked.ok()) return Ok();
   std::string place = fields.Place("");
