@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/text/redact.h"
 #include "emulator/journal/target_secrets.h"
 #include "emulator/s3/protocol/text.h"
@@ -27,25 +28,41 @@ std::string_view CutUpTo(std::string_view end, std::string_view& rest) {
   return cut;
 }
 
+constexpr std::string_view kAlphanumeric =
+    "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+// Cuts `value` at the first character outside `alphabet` and `others`: what follows may be a
+// signature after a wrong separator.
+std::string WithoutRest(std::string_view value, std::string_view alphabet,
+                        std::string_view others) {
+  const std::size_t end = value.find_first_not_of(std::string(alphabet).append(others));
+  if (end == std::string_view::npos) return std::string(value);
+  return std::string(value.substr(0, end)).append(kMark);
+}
+
 // Keeps what is known to be public: the scheme, the credential's id and scope, and the names of the
-// signed headers. Another scheme than AWS's has a secret as its value.
+// signed headers, which have no capital letters. Another scheme than AWS's has a secret as its
+// value.
 std::string MaskedAuthorization(std::string_view value) {
   std::string_view rest = value;
   const std::string_view scheme = CutUpTo(" ", rest);
   std::string masked(scheme);
   if (scheme == "AWS") {  // Signature Version 2: "AWS ID:SIGNATURE"
     const std::size_t colon = rest.find(':');
-    if (colon != std::string_view::npos) return masked.append(" ").append(rest, 0, colon) + ":***";
+    if (colon != std::string_view::npos && rest.find_first_of(" \t=,;") > colon)
+      return masked.append(" ").append(rest, 0, colon) + ":***";
     return masked + " ***";
   }
-  if (!scheme.starts_with("AWS4-")) return std::string(kMark);
+  if (scheme != "AWS4-HMAC-SHA256" && scheme != "AWS4-ECDSA-P256-SHA256") return std::string(kMark);
   for (std::string_view separator = " "; !rest.empty(); separator = ", ") {
     std::string_view component = Trimmed(CutUpTo(",", rest));
-    const std::string_view whole = component;
     const std::string_view name = CutUpTo("=", component);
     masked += separator;
-    if (name == "Credential" || name == "SignedHeaders") {
-      masked += whole;
+    if (name == "Credential") {
+      masked.append(name).append("=") += WithoutRest(component, kAlphanumeric, "/-_.@");
+    } else if (name == "SignedHeaders") {
+      masked.append(name).append("=") +=
+          WithoutRest(component, kAlphanumeric.substr(0, 36), "-_.;");
     } else if (name == "Signature") {
       masked.append(name).append("=***");
     } else {
@@ -55,11 +72,21 @@ std::string MaskedAuthorization(std::string_view value) {
   return masked;
 }
 
+// Also headers that only proxies, other services or the user's metadata have.
+bool MayNameSecret(std::string_view name) {
+  if (penstock::internal::NamesSecret(name)) return true;
+  std::string letters = AsciiLower(name);
+  std::erase_if(letters, [](char c) { return c == '-' || c == '_'; });
+  for (const std::string_view word :
+       {"token", "secret", "apikey", "password", "credential", "mfa", "cookie"}) {
+    if (letters.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
 std::string MaskedValue(std::string_view name, std::string_view value) {
   if (s3::EqualsIgnoreCase(name, "authorization")) return MaskedAuthorization(value);
-  if (penstock::internal::NamesSecret(name) || s3::EqualsIgnoreCase(name, "cookie") ||
-      s3::EqualsIgnoreCase(name, "set-cookie"))
-    return std::string(kMark);
+  if (MayNameSecret(name)) return std::string(kMark);
   std::string scratch;
   return std::string(FreeTextWithoutSecrets(value, scratch));
 }

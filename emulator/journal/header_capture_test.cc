@@ -54,15 +54,62 @@ TEST(HeaderCaptureTest, MasksSignaturesOfAuthorization) {
     EXPECT_EQ(Request({{"Authorization", other}}), "Authorization: ***\n") << other;
 }
 
+// A client may build its own header wrongly. What cannot be read must not be shown.
+TEST(HeaderCaptureTest, MasksMalformedAuthorization) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"AWS4-HMAC-SHA256 Credential=AK/d/r/s3/aws4_request SignedHeaders=host Signature=hidden",
+       "AWS4-HMAC-SHA256 Credential=AK/d/r/s3/aws4_request***"},
+      {"AWS4-HMAC-SHA256 Credential=AK/d;SignedHeaders=host;Signature=hidden",
+       "AWS4-HMAC-SHA256 Credential=AK/d***"},
+      {"AWS4-HMAC-SHA256 SignedHeaders=host;range;Signature=hidden",
+       "AWS4-HMAC-SHA256 SignedHeaders=host;range;***"},
+      {"AWS4-HMAC-SHA256 SignedHeaders=host Signature=hidden",
+       "AWS4-HMAC-SHA256 SignedHeaders=host***"},
+      {"AWS4-HMAC-SHA256\tCredential=AK,Signature=hidden", "***"},
+      {"AWS4-HMAC-SHA256Credential=AK,Signature=hidden", "***"},
+      {"AWS4-hidden", "***"},
+      {"AWS4-hidden Credential=AK", "***"},
+      {"aws4-hmac-sha256 Credential=AK, Signature=hidden", "***"},
+      {"AWS4-ECDSA-P256-SHA256 Credential=AK, SignedHeaders=host, Signature=hidden",
+       "AWS4-ECDSA-P256-SHA256 Credential=AK, SignedHeaders=host, Signature=***"},
+      {"AWS4-HMAC-SHA256 Credential=AK@example.com/d, Signature = hidden",
+       "AWS4-HMAC-SHA256 Credential=AK@example.com/d, ***"},
+      {"AWS AK Signature=hidden:hidden", "AWS ***"},
+  };
+  for (const auto& [value, shown] : cases) {
+    const std::string captured = Request({{"Authorization", value}});
+    EXPECT_EQ(captured, std::string("Authorization: ") + shown + "\n") << value;
+    EXPECT_EQ(captured.find("hidden"), std::string::npos) << value;
+  }
+}
+
 TEST(HeaderCaptureTest, MasksSecretsInAnyHeader) {
-  for (const char* const name :
-       {"X-Amz-Security-Token", "x-amz-s3session-token", "Cookie", "SET-COOKIE",
-        "x-amz-server-side-encryption-customer-key", "Proxy-Authorization", "X-Amz-Signature",
-        "x-amz-copy-source-server-side-encryption-customer-key"}) {
+  for (const char* const name : {"X-Amz-Security-Token",
+                                 "x-amz-s3session-token",
+                                 "Cookie",
+                                 "SET-COOKIE",
+                                 "x-amz-server-side-encryption-customer-key",
+                                 "Proxy-Authorization",
+                                 "X-Amz-Signature",
+                                 "x-amz-copy-source-server-side-encryption-customer-key",
+                                 "X-Api-Key",
+                                 "x_apikey",
+                                 "X-Auth-Token",
+                                 "X-Vault-Token",
+                                 "Private-Token",
+                                 "x-csrf-token",
+                                 "x-amz-mfa",
+                                 "x-amz-meta-token",
+                                 "X-Amz-Meta-Client-Secret-2",
+                                 "Cookie2",
+                                 "X-PASSWORDS",
+                                 "My-Credentials"}) {
     EXPECT_EQ(Request({{name, "hidden"}}), std::string(name) + ": ***\n");
   }
   EXPECT_EQ(Request({{"x-amz-server-side-encryption-customer-key-MD5", "shown"}}),
             "x-amz-server-side-encryption-customer-key-MD5: shown\n");
+  for (const char* const name : {"ETag", "x-amz-request-id", "x-amz-meta-key", "If-Match"})
+    EXPECT_EQ(Request({{name, "shown"}}), std::string(name) + ": shown\n");
   EXPECT_EQ(Request({{"Referer", "http://h/k?X-Amz-Signature=hidden&a=b"}}).find("hidden"),
             std::string::npos);
   EXPECT_EQ(Request({{"Signature%3Dhidden", "v"}}), "Signature%3D***: v\n");

@@ -14,8 +14,8 @@ int StatusOf(std::string_view head) {
   int status = 0;
   if (head.size() < 12 || !head.starts_with("http/1.") || head[8] != ' ') return 0;
   if (head.size() > 12 && head[12] != ' ' && head[12] != '\r') return 0;
-  const auto [end, error] = std::from_chars(&head[9], &head[12], status);
-  return error == std::errc() && end == &head[12] && status >= 100 ? status : 0;
+  const auto [end, error] = std::from_chars(head.data() + 9, head.data() + 12, status);
+  return error == std::errc() && end == head.data() + 12 && status >= 100 ? status : 0;
 }
 
 // Returns the value of a header that occurs once.

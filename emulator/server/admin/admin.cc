@@ -185,7 +185,9 @@ class Admin final : public message::Handler {
   void HandleUnsignedS3(message::Exchange& exchange) {
     if (!Admit(exchange)) return;
     const Result<void> handled = options_.unsigned_s3->Handle(exchange);
-    if (!handled.ok()) Refuse(exchange, StatusOf(handled.error().kind), handled.error().message);
+    if (handled.ok()) return;
+    RespondWithFailure(exchange, "s3", handled.error());
+    exchange.response.close = true;  // the rest of its body may still arrive
   }
 
   // Returns false after it has sent an error.
@@ -235,15 +237,28 @@ class Admin final : public message::Handler {
     return true;
   }
 
+  // Browsers send each of these headers once. Find() sees only the first one.
+  static bool HasRepeatedMark(const message::RequestHead& request) {
+    for (const std::string_view name : {"origin", "sec-fetch-site"}) {
+      const auto count =
+          std::count_if(request.headers.begin(), request.headers.end(),
+                        [name](const auto& header) { return EqualsIgnoreCase(header.name, name); });
+      if (count > 1) return true;
+    }
+    return false;
+  }
+
   // Sec-Fetch-Site "none": the user entered the address.
   static bool IsOfWebPage(const message::RequestHead& request) {
-    return request.Find("origin") || request.Find("sec-fetch-site").value_or("none") != "none";
+    return HasRepeatedMark(request) || request.Find("origin") ||
+           request.Find("sec-fetch-site").value_or("none") != "none";
   }
 
   // Whether every header by which a browser marks the requests of a page names this listener. Its
   // Host header was checked. Other ports of this machine are other origins ("same-site").
   static bool IsOfSameOrigin(const message::RequestHead& request) {
     constexpr std::string_view kScheme = "http://";
+    if (HasRepeatedMark(request)) return false;
     const std::string_view site = request.Find("sec-fetch-site").value_or("same-origin");
     if (site != "same-origin" && site != "none") return false;
     const auto origin = request.Find("origin");
@@ -312,13 +327,18 @@ class Admin final : public message::Handler {
     Result<AdminReply> reply = route.respond(emulator_, call);
     if (reply.ok())
       return Respond(exchange, route.status, std::move(reply->body), reply->content_type);
-    const Error& error = reply.error();
+    RespondWithFailure(exchange, call.path, reply.error());
+  }
+
+  // Of the emulator or of a request. `path` is for the diagnostic log.
+  static void RespondWithFailure(message::Exchange& exchange, const std::string& path,
+                                 const Error& error) {
     const std::string message = error.message.empty() ? error.ToString() : error.message;
     const int status = StatusOf(error.kind);
     // Messages of these codes name no path, but what to do: of the memory limit, and of removed
     // files.
     const bool is_public = error.code == "InsufficientStorage" || error.code == "InternalError";
-    if (status == 500 || status == 507) request_failed.Report(call.path + ": " + message);
+    if (status == 500 || status == 507) request_failed.Report(path + ": " + message);
     RespondWithError(exchange, status,
                      is_public       ? message
                      : status == 500 ? kFailedInside

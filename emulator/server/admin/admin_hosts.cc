@@ -12,10 +12,17 @@
 namespace penstock::emulator::server {
 namespace {
 
-// Returns the host in lower case, without brackets, port and the final dot of a qualified name.
+// Returns the host in lower case, without brackets, port and the final dot of a qualified name. An
+// empty name if anything but a port follows the brackets.
 std::string NameOf(std::string_view host) {
   if (host.starts_with('[')) {
-    host = host.substr(1, host.find(']') - 1);
+    const std::size_t end = host.find(']');
+    if (end == std::string_view::npos) return {};
+    const std::string_view rest = host.substr(end + 1);
+    const bool has_port = rest.size() > 1 && rest.starts_with(':') &&
+                          rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
+    if (!rest.empty() && !has_port) return {};
+    host = host.substr(1, end - 1);
   } else if (const std::size_t colon = host.find(':'); colon == host.rfind(':')) {
     host = host.substr(0, colon);
   }

@@ -67,10 +67,13 @@ Result<PresignRequest> ParsePresignRequest(std::string_view body) {
   return request;
 }
 
-// Returns a Host header without its port: "[::1]", "localhost".
-std::string_view WithoutPort(std::string_view host) {
+// Returns an admitted Host header without its port: "[::1]", "localhost". Adds the brackets that an
+// IPv6 address needs in a URL.
+std::string WithoutPort(std::string_view host) {
+  if (!host.starts_with('[') && host.find(':') != host.rfind(':'))
+    return "[" + std::string(host) + "]";
   const std::size_t colon = host.find(':', host.starts_with('[') ? host.find(']') : 0);
-  return host.substr(0, colon);
+  return std::string(host.substr(0, colon));
 }
 
 Result<AdminReply> Presign(Emulator& emulator, const AdminCall& call) {
@@ -89,7 +92,7 @@ Result<AdminReply> Presign(Emulator& emulator, const AdminCall& call) {
   }
   auth::PresignTerms terms{
       .method = request.method,
-      .host = std::string(WithoutPort(call.host)) + ":" + std::to_string(options.port),
+      .host = WithoutPort(call.host) + ":" + std::to_string(options.port),
       .path = "/" + request.bucket + "/" + s3::PathEncode(request.key),
       .query = request.version_id.empty() ? std::string()
                                           : "versionId=" + s3::PercentEncode(request.version_id),

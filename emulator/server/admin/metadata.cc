@@ -28,6 +28,8 @@ void Respond(message::Exchange& exchange, int status, std::string body,
   exchange.response.status = status;
   exchange.response.Add("Content-Type", std::string(content_type));
   exchange.response.Add("Cache-Control", "no-store");
+  // As every response of the admin port: nothing of this origin may run as a script.
+  exchange.response.Add("X-Content-Type-Options", "nosniff");
   if (exchange.request.method == "HEAD") {
     exchange.response.content_length = body.size();
   } else {
