@@ -48,12 +48,16 @@ export function isActive({ phase }: Upload): boolean {
   return phase === 'waiting' || phase === 'sending';
 }
 
-function refusalOf(request: XMLHttpRequest): ApiError {
+function refusalOf({ responseText: text, status }: XMLHttpRequest): ApiError {
   try {
-    const root = parseXml(request.responseText);
-    return new ApiError(textAt(root, 'Message'), request.status, textAt(root, 'Code'));
+    if (text.startsWith('<')) {
+      const root = parseXml(text);
+      return new ApiError(textAt(root, 'Message'), status, textAt(root, 'Code'));
+    }
+    const { error, code } = JSON.parse(text) as { error: string; code: string }; // Of the admin API.
+    return new ApiError(error, status, code);
   } catch {
-    return new ApiError(request.status === 0 ? 'The connection to the emulator ended.' : `HTTP status ${request.status}`, request.status, '');
+    return new ApiError(status === 0 ? 'The connection to the emulator ended.' : `HTTP status ${status}`, status, '');
   }
 }
 
