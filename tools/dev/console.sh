@@ -1,4 +1,4 @@
-# `./dev console`: builds the web console of the emulator. Sourced by ./dev. docs/decisions/0131-web-console.md has the reasons.
+# `./dev console`: builds the web console of the emulator. Sourced by ./dev. docs/decisions/0131-sources-and-build-of-the-web-console.md has the reasons.
 
 console_dist=build/console/dist
 
