@@ -341,7 +341,7 @@ class StreamServerTest : public testing::Test {
   std::atomic<int> alive_{0};
   FunctionHandler handler_{[this](message::Exchange& exchange) {
     if (exchange.request.target == "/stream")
-      exchange.Attach<message::StreamedBody>(std::make_unique<Endless>(alive_));
+      exchange.response.stream = std::make_unique<Endless>(alive_);
     else exchange.response.body = std::string("plain");
   }};
   std::unique_ptr<Server> server_;

@@ -12,10 +12,6 @@
 namespace penstock::emulator::journal {
 namespace {
 
-double InSeconds(std::chrono::nanoseconds span) {
-  return std::chrono::duration<double>(span).count();
-}
-
 std::string Decoded(std::string_view text) {
   std::string decoded;
   const auto digit = [](char c) {

@@ -15,12 +15,6 @@ namespace {
 constexpr std::string_view kMark = "***";
 constexpr std::string_view kSeparator = ": ";
 
-std::string_view Trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
-}
-
 // Removes the text up to the next `end` from `rest` and returns it. Removes `end` too.
 std::string_view CutUpTo(std::string_view end, std::string_view& rest) {
   const std::string_view cut = rest.substr(0, rest.find(end));
@@ -55,7 +49,7 @@ std::string MaskedAuthorization(std::string_view value) {
   }
   if (scheme != "AWS4-HMAC-SHA256" && scheme != "AWS4-ECDSA-P256-SHA256") return std::string(kMark);
   for (std::string_view separator = " "; !rest.empty(); separator = ", ") {
-    std::string_view component = Trimmed(CutUpTo(",", rest));
+    std::string_view component = TrimBlanks(CutUpTo(",", rest));
     const std::string_view name = CutUpTo("=", component);
     masked += separator;
     if (name == "Credential") {

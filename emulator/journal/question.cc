@@ -7,6 +7,7 @@
 #include "emulator/journal/export.h"
 #include "emulator/journal/query.h"
 #include "emulator/json/json_fields.h"
+#include "emulator/json/json_tree.h"
 #include "penstock/journal.h"
 
 namespace penstock::emulator {
@@ -120,10 +121,6 @@ Result<std::optional<RangeGrouping>> GroupingOf(const JsonFields& fields, std::s
   }
   return FieldError(fields.Place(name),
                     "must be connection, peer, access_key or user_agent, not '" + *given + "'");
-}
-
-double InSeconds(std::chrono::nanoseconds span) {
-  return std::chrono::duration<double>(span).count();
 }
 
 void AddGroups(Json& result, const RangeGroups& report) {

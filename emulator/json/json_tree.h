@@ -6,6 +6,7 @@
 #ifndef PENSTOCK_EMULATOR_JSON_JSON_TREE_H_
 #define PENSTOCK_EMULATOR_JSON_JSON_TREE_H_
 
+#include <chrono>
 #include <cstddef>
 #include <initializer_list>
 #include <string>
@@ -35,6 +36,11 @@ class JsonTree {
 
 // Returns an object with capacity for `members` members.
 Json EmptyObject(std::size_t members);
+
+// A span of time as the members that end in _s have it.
+inline double InSeconds(std::chrono::nanoseconds span) {
+  return std::chrono::duration<double>(span).count();
+}
 
 // Returns the errors of ParseJson without building the value.
 Result<void> CheckJsonText(std::string_view text);

@@ -13,6 +13,7 @@
 
 #include "base/io/blob.h"
 #include "emulator/message/delivery.h"
+#include "emulator/message/text_stream.h"
 
 namespace penstock::emulator::message {
 
@@ -27,6 +28,9 @@ struct Response {
   std::string reason;  // Empty: the standard phrase.
   std::vector<std::pair<std::string, std::string>> headers;
   std::variant<std::monostate, std::string, Content> body;
+  // Sent instead of `body` and without `delivery`: chunked, or to an HTTP/1.0 client until the
+  // connection closes. Null: none.
+  std::unique_ptr<TextStream> stream;
   std::optional<std::uint64_t> content_length;  // Overrides the size of the body (HEAD).
   // Send `body` with Transfer-Encoding: chunked (S3's error documents).
   bool chunked = false;

@@ -3,12 +3,8 @@
 #define PENSTOCK_EMULATOR_MESSAGE_TEXT_STREAM_H_
 
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
-
-#include "emulator/message/exchange.h"
 
 namespace penstock::emulator::message {
 
@@ -22,13 +18,6 @@ class TextStream {
   virtual std::optional<std::string> Next() noexcept = 0;
   // The time from one call of Next to the next one. The first call is made at once.
   virtual std::chrono::nanoseconds interval() const = 0;
-};
-
-// Makes `stream` the body of the exchange's response, whose own body stays empty. It is sent
-// chunked, or to an HTTP/1.0 client until the connection closes. Its Delivery has no effect.
-struct StreamedBody final : Attachment {
-  explicit StreamedBody(std::unique_ptr<TextStream> pieces) : stream(std::move(pieces)) {}
-  const std::unique_ptr<TextStream> stream;
 };
 
 }  // namespace penstock::emulator::message

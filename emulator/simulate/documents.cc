@@ -63,10 +63,6 @@ Result<void> ReadNaming(const JsonFields& fields, Naming& naming) {
   return Ok();
 }
 
-double InSeconds(std::chrono::nanoseconds span) {
-  return std::chrono::duration<double>(span).count();
-}
-
 Json Rounds(const Report& report) {
   Json rounds = Json::array();
   for (const Round& round : report.rounds) {

@@ -5,13 +5,10 @@
 
 #include "base/dates.h"
 #include "emulator/json/json_fields.h"
+#include "emulator/json/json_tree.h"
 
 namespace penstock::emulator::traffic {
 namespace {
-
-double InSeconds(std::chrono::nanoseconds span) {
-  return std::chrono::duration<double>(span).count();
-}
 
 std::string Quoted(const Json& text) {
   return text.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -19,6 +19,15 @@ export function decodeListed(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '));
 }
 
+// A value of a query. One that is not encoded stays as it is.
+export function decodedParameter(text: string): string {
+  try {
+    return decodeListed(text);
+  } catch {
+    return text;
+  }
+}
+
 export interface Piece {
   text: string;
   escaped: boolean; // `text` is an escape for a character that has no glyph, or that changes how others are shown.

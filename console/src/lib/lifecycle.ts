@@ -58,21 +58,13 @@ interface Message {
   Bucket?: string;
 }
 
-// Keys of notifications are encoded as in a query.
-function decoded(key: string): string {
-  try {
-    return decodeURIComponent(key.replaceAll('+', ' '));
-  } catch {
-    return key;
-  }
-}
-
 // Of a notification, an event of EventBridge, or the test message of a new configuration.
 export function changeOf(message: unknown): Change {
   const { Records, detail, ...rest } = (message ?? {}) as Message;
   const record = Records?.[0];
   if (record) {
-    return { time: record.eventTime ?? '', name: record.eventName ?? '', bucket: record.s3?.bucket?.name ?? '', key: decoded(record.s3?.object?.key ?? '') };
+    // Keys of notifications are encoded as in a query.
+    return { time: record.eventTime ?? '', name: record.eventName ?? '', bucket: record.s3?.bucket?.name ?? '', key: decodedParameter(record.s3?.object?.key ?? '') };
   }
   if (detail) return { time: rest.time ?? '', name: rest['detail-type'] ?? '', bucket: detail.bucket?.name ?? '', key: detail.object?.key ?? '' };
   return { time: rest.Time ?? '', name: rest.Event ?? '', bucket: rest.Bucket ?? '', key: '' };

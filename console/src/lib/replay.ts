@@ -1,6 +1,7 @@
 // Writes a recorded request as a line of curl or of boto3. Secrets are never part of it: curl reads the keys from environment
 // variables, boto3 finds them as usual, and a new signature replaces the recorded one.
 import type { Entry } from './entry.ts';
+import { decodedParameter } from './keys.ts';
 
 export interface Endpoint {
   host: string;
@@ -45,7 +46,7 @@ function encodedPath(text: string): string {
 
 // A text of a query, encoded as it is signed.
 function encodedParameter(text: string): string {
-  return encodedPath(decoded(text)).replaceAll('/', '%2F');
+  return encodedPath(decodedParameter(text)).replaceAll('/', '%2F');
 }
 
 // Sorted and with `=`, as in the text that is signed: curl before version 8.3 signs the query as it is written.
@@ -184,23 +185,15 @@ export function methodName(operation: string): string {
     .replace(/_?v2$/, '_v2');
 }
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
-  }
-}
-
 function methodArguments(entry: Entry): string[] {
   const named: string[] = [];
   if (entry.bucket !== '') named.push(`Bucket=${pythonQuoted(entry.bucket)}`);
   if (entry.key !== '') named.push(`Key=${pythonQuoted(entry.key)}`);
   for (const part of queryOf(entry)) {
     const equals = part.indexOf('=');
-    const name = queryArguments[decoded(equals < 0 ? part : part.slice(0, equals))];
+    const name = queryArguments[decodedParameter(equals < 0 ? part : part.slice(0, equals))];
     if (!name || equals < 0) continue;
-    const value = decoded(part.slice(equals + 1));
+    const value = decodedParameter(part.slice(equals + 1));
     if (name === 'FetchOwner') named.push(`FetchOwner=${value.toLowerCase() === 'true' ? 'True' : 'False'}`);
     else named.push(`${name}=${integerArguments.test(name) && /^\d{1,18}$/.test(value) ? Number(value) : pythonQuoted(value)}`);
   }

@@ -8,7 +8,6 @@
 #include "base/log/diagnostics.h"
 #include "emulator/http/parsing/wire_error.h"
 #include "emulator/message/errors.h"
-#include "emulator/message/text_stream.h"
 
 namespace penstock::emulator::http {
 namespace {
@@ -579,10 +578,6 @@ void WireConnection::ReserveResponseBytes(RequestState& state) {
 ResponseContext WireConnection::ContextOf(const message::Exchange& exchange, bool can_keep,
                                           ServingTools& tools) const {
   ResponseContext context;
-  // A response that replaced that of the handler, such as an error, has a body.
-  const auto* const streamed = exchange.Find<message::StreamedBody>();
-  if (streamed != nullptr && std::holds_alternative<std::monostate>(exchange.response.body))
-    context.stream = streamed->stream.get();
   context.head_request = exchange.request.method == "HEAD";
   context.minor_version = exchange.request.minor_version;
   context.keep_alive = can_keep && !AsksToClose(exchange.response) && !stopping();

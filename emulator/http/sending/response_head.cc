@@ -141,7 +141,7 @@ ResponsePlan PlanResponse(const message::Response& response, const ResponseConte
     return plan;
   }
   plan.send_body = !context.head_request;
-  const bool streams = context.stream != nullptr;
+  const bool streams = response.stream != nullptr;
   if ((response.chunked || streams) && context.minor_version > 0) {
     plan.framing = ResponseFraming::kChunked;
     return plan;

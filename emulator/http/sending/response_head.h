@@ -7,18 +7,16 @@
 #include <string_view>
 
 #include "emulator/message/response.h"
-#include "emulator/message/text_stream.h"
 #include "penstock/base/clock.h"
 
 namespace penstock::emulator::http {
 
 // Properties of the request and the connection that a response depends on.
 struct ResponseContext {
-  message::TextStream* stream = nullptr;  // sent instead of the response's body; null: none
-  bool head_request = false;              // the method is HEAD
-  int minor_version = 1;                  // of the request
-  bool keep_alive = true;                 // the connection can carry another request
-  std::string_view date;                  // for the Date header
+  bool head_request = false;  // the method is HEAD
+  int minor_version = 1;      // of the request
+  bool keep_alive = true;     // the connection can carry another request
+  std::string_view date;      // for the Date header
   std::string_view request_id;
   std::string_view host_id;
 };

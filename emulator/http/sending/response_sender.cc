@@ -71,11 +71,10 @@ ResponseSender::ResponseSender(const message::Response& response, ResponseContex
   head_.clear();
   AppendHead(response, plan, context, head_);
   const std::uint64_t head_bytes = head_.size();
-  if (plan.send_body && context.stream == nullptr) body_bytes_ = message::BodySize(response);
+  if (plan.send_body) stream_ = response.stream.get();
+  if (plan.send_body && stream_ == nullptr) body_bytes_ = message::BodySize(response);
   chunked_ = plan.framing == ResponseFraming::kChunked;
-  if (plan.send_body && context.stream != nullptr) {
-    stream_ = context.stream;
-  } else if (plan.send_body && chunked_) {
+  if (stream_ == nullptr && plan.send_body && chunked_) {
     if (body_bytes_ > 0) AppendChunkHeader(head_, body_bytes_);
     tail_ = body_bytes_ > 0 ? "\r\n0\r\n\r\n" : "0\r\n\r\n";
   }

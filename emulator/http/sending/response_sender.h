@@ -56,7 +56,7 @@ class ResponseSender {
     kBroken,      // the peer has closed the connection, or stored bytes are damaged
   };
 
-  // `response` and the stream of `context` must outlive this object.
+  // `response` must outlive this object.
   ResponseSender(const message::Response& response, ResponseContext context, SendBuffers& buffers);
 
   // `now` matters only to a response with a Delivery.

@@ -251,16 +251,16 @@ class Numbers final : public message::TextStream {
 // Resumes a response at the times of a test's clock.
 struct TimedSender {
   explicit TimedSender(int last, ResponseContext context = Context())
-      : numbers(last), sender(response, With(numbers, context), buffers) {}
-  static ResponseContext With(Numbers& numbers, ResponseContext context) {
-    context.stream = &numbers;
-    return context;
+      : response(Streaming(last)), sender(response, context, buffers) {}
+  static message::Response Streaming(int last) {
+    message::Response response;
+    response.stream = std::make_unique<Numbers>(last);
+    return response;
   }
   ResponseSender::State At(std::chrono::seconds time) {
     return sender.Resume(*pipe.stream, buffers, start + time,
                          [this](std::uint64_t bytes) { ended_with = bytes; });
   }
-  Numbers numbers;
   const message::Response response;
   Pipe pipe;
   SendBuffers buffers;

@@ -72,7 +72,7 @@ void Respond(message::Exchange& exchange, int status, AdminBody body,
           if (is_head) exchange.response.content_length = bytes.size();
           else exchange.response.body = std::move(bytes);
         } else {
-          exchange.Attach<message::StreamedBody>(std::move(bytes));
+          exchange.response.stream = std::move(bytes);
         }
       },
       body);

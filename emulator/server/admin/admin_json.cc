@@ -42,17 +42,20 @@ std::string ListJson(std::string_view name, const std::vector<std::string>& item
   return JsonText(tree.root());
 }
 
-std::string StatsJson(const EmulatorStats& stats) {
-  JsonTree tree(EmptyObject(6));
-  Json& json = tree.root();
-  json["requests"] = Json::object();
-  for (const auto& [operation, count] : stats.requests) json["requests"][operation] = count;
-  json["statuses"] = Json::object();
-  for (const auto& [status, count] : stats.statuses)
-    json["statuses"][std::to_string(status)] = count;
+void AddCounters(Json& json, const EmulatorStats& stats) {
+  Json& requests = json["requests"] = EmptyObject(stats.requests.size());
+  for (const auto& [operation, count] : stats.requests) requests[operation] = count;
+  Json& statuses = json["statuses"] = EmptyObject(stats.statuses.size());
+  for (const auto& [status, count] : stats.statuses) statuses[std::to_string(status)] = count;
   json["bytes_in"] = stats.bytes_in;
   json["bytes_out"] = stats.bytes_out;
   json["injected_failures"] = stats.injected_failures;
+}
+
+std::string StatsJson(const EmulatorStats& stats) {
+  JsonTree tree(EmptyObject(6));
+  Json& json = tree.root();
+  AddCounters(json, stats);
   json["diagnostics"] = Json::object();
   for (const auto& [event, count] : stats.diagnostics) json["diagnostics"][event] = count;
   return JsonText(json);

@@ -23,6 +23,8 @@ std::string JsonText(std::initializer_list<std::pair<std::string_view, Json>> me
 std::string HealthJson();  // also has the members that LocalStack health checks expect
 // {"NAME": [...]}
 std::string ListJson(std::string_view name, const std::vector<std::string>& items);
+// Adds the counters that a reset sets to zero.
+void AddCounters(Json& json, const EmulatorStats& stats);
 std::string StatsJson(const EmulatorStats& stats);
 std::string ClockJson(const std::string& name_space, const ClockState& state);
 

@@ -1,34 +1,23 @@
-#include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
-#include "emulator/json/json_fields.h"
+#include "emulator/server/admin/admin_parameters.h"
 #include "emulator/server/admin/admin_routes.h"
 #include "emulator/server/admin/live_stream.h"
 
 namespace penstock::emulator::server {
 namespace {
 
-constexpr int kDefaultIntervalMs = 500;
-constexpr int kShortestIntervalMs = 100;
-constexpr int kLongestIntervalMs = 10'000;
-
-Result<std::chrono::milliseconds> IntervalOf(std::string_view text) {
-  int interval = text.empty() ? kDefaultIntervalMs : 0;
-  if (!text.empty()) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), interval);
-    if (error != std::errc() || end != text.data() + text.size()) interval = 0;
-  }
-  if (interval >= kShortestIntervalMs && interval <= kLongestIntervalMs)
-    return std::chrono::milliseconds(interval);
-  return FieldError("interval_ms",
-                    "must be an integer from 100 to 10000, not '" + std::string(text) + "'");
-}
+constexpr std::uint64_t kDefaultIntervalMs = 500;
+constexpr std::uint64_t kShortestIntervalMs = 100;
+constexpr std::uint64_t kLongestIntervalMs = 10'000;
 
 Result<AdminReply> Live(Emulator& emulator, const AdminCall& call) {
-  PENSTOCK_ASSIGN(const std::chrono::milliseconds interval,
-                  IntervalOf(call.Parameter("interval_ms")));
+  PENSTOCK_ASSIGN(const auto interval_ms,
+                  WholeParameter(call, "interval_ms", kLongestIntervalMs, kShortestIntervalMs));
+  const std::chrono::milliseconds interval(interval_ms.value_or(kDefaultIntervalMs));
   PENSTOCK_TRY(call.hooks->activity_of(call.space()));  // an unknown namespace
   std::shared_ptr<void> place = call.concurrency->live.Take();
   if (place == nullptr) {

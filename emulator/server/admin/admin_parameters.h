@@ -14,12 +14,13 @@ namespace penstock::emulator::server {
 // Refuses other parameters, and empty ones.
 Result<void> AllowOnly(const AdminCall& call, std::initializer_list<std::string_view> allowed);
 
-// An integer from 0 to `most`.
+// An integer from `least` to `most`.
 Result<std::uint64_t> WholeNumber(std::string_view name, std::string_view text,
-                                  std::uint64_t most = kMaxExactInteger);
+                                  std::uint64_t most = kMaxExactInteger, std::uint64_t least = 0);
 // nullopt: the parameter is missing or empty.
 Result<std::optional<std::uint64_t>> WholeParameter(const AdminCall& call, std::string_view name,
-                                                    std::uint64_t most = kMaxExactInteger);
+                                                    std::uint64_t most = kMaxExactInteger,
+                                                    std::uint64_t least = 0);
 
 }  // namespace penstock::emulator::server
 

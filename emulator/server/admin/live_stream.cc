@@ -7,6 +7,7 @@
 #include "base/dates.h"
 #include "base/log/diagnostics.h"
 #include "emulator/json/json_tree.h"
+#include "emulator/server/admin/admin_json.h"
 #include "emulator/server/admin/admin_routes.h"
 #include "penstock/base/clock.h"
 
@@ -15,37 +16,17 @@ namespace {
 
 constinit DiagnosticEvent live_failed("admin.live_failed");
 
-double SecondsOf(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
-template <class Counts>
-void WriteCounts(Json& json, const Counts& counts) {
-  json = EmptyObject(counts.size());
-  for (const auto& [name, count] : counts) {
-    if constexpr (std::is_integral_v<std::decay_t<decltype(name)>>) {
-      json[std::to_string(name)] = count;
-    } else {
-      json[name] = count;
-    }
-  }
-}
-
 void WriteTotals(Json& json, const EmulatorStats& stats) {
-  WriteCounts(json["requests"], stats.requests);
-  WriteCounts(json["statuses"], stats.statuses);
-  json["bytes_in"] = stats.bytes_in;
-  json["bytes_out"] = stats.bytes_out;
-  json["injected_failures"] = stats.injected_failures;
+  AddCounters(json, stats);
   json["retries"] = stats.retries;
   Json& latency = json["latency"] = EmptyObject(1 + stats.durations.size());
   Json& bounds = latency["bounds_s"] = Json::array();
-  for (const auto bound : RequestDurations::kUpperBounds) bounds.push_back(SecondsOf(bound));
+  for (const auto bound : RequestDurations::kUpperBounds) bounds.push_back(InSeconds(bound));
   for (const auto& [name, durations] : stats.durations) {
     Json& of_class = latency[name] = EmptyObject(2);
     Json& counts = of_class["counts"] = Json::array();
     for (const std::uint64_t count : durations.counts) counts.push_back(count);
-    of_class["sum_s"] = SecondsOf(durations.sum);
+    of_class["sum_s"] = InSeconds(durations.sum);
   }
 }
 
@@ -58,7 +39,7 @@ Result<void> WriteNamespace(Json& json, const Emulator& emulator, const Activity
   Json& clock = json["clock"] = EmptyObject(4);
   clock["now"] = FormatIso8601(state.now);
   clock["frozen"] = state.frozen;
-  clock["offset_seconds"] = SecondsOf(state.offset);
+  clock["offset_seconds"] = InSeconds(state.offset);
   clock["rate"] = state.rate;
   Json& journal = json["journal"] = nullptr;
   // Without entries. An error: the namespace has no journal.
@@ -114,9 +95,9 @@ Result<std::string> LiveEvent(const Emulator& emulator, const ActivityOf& activi
   JsonTree tree(EmptyObject(18));
   Json& json = tree.root();
   json["time"] = FormatIso8601(now);
-  json["started"] = SecondsOf(gauges.started.time_since_epoch());
+  json["started"] = InSeconds(gauges.started.time_since_epoch());
   json["version"] = PENSTOCK_VERSION;
-  json["uptime_s"] = SecondsOf(now - gauges.started);
+  json["uptime_s"] = InSeconds(now - gauges.started);
   WriteTotals(json, emulator.stats());
   json["open_connections"] = gauges.open_connections;
   json["memory_used_bytes"] = gauges.memory_used_bytes;
