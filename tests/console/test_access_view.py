@@ -106,8 +106,11 @@ def test_a_described_request_is_explained(console: Console, team: Team):
 def test_a_refusal_without_policies_has_its_reason(console: Console, team: Team):
     assert error_code(team.s3(secret="wrong").get_object, Bucket=team.bucket, Key="signed") == "SignatureDoesNotMatch"
     page = team.space.open(console, "access")
+    expect(page.get_by_role("row").filter(has_text="signed")).to_contain_text("signature not valid")
     open_denied(page, "signed")
-    expect(page.get_by_role("region", name="Explanation")).to_contain_text("The signature is wrong")
+    answer = page.get_by_role("region", name="Explanation")
+    expect(answer).to_contain_text("The signature is wrong")
+    expect(answer).to_contain_text("signature not valid")
 
 
 def test_a_key_is_created_disabled_and_deleted(console: Console, team: Team):

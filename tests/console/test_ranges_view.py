@@ -15,6 +15,7 @@ import pytest
 import torch
 import torch.distributed.checkpoint as dcp
 from penstock.dcp import S3StorageReader, S3StorageWriter
+from botocore.exceptions import ClientError
 from playwright.sync_api import Page, expect
 
 ROWS = ".grid-body > .grid-row"
@@ -91,6 +92,21 @@ def test_new_reads_appear_and_a_pause_stops_them(console: Any, s3: Any, bucket: 
     expect(number(page, "Requests")).to_contain_text("1")
     page.get_by_role("button", name="Pause").click()
     expect(number(page, "Requests")).to_contain_text("2")
+
+
+def test_a_small_object_and_other_requests(console: Any, s3: Any, bucket: str):
+    """The list counts the bytes of reads only, and the picture ends with the object."""
+    s3.put_object(Bucket=bucket, Key="small", Body=b"13 bytes long")
+    s3.get_object(Bucket=bucket, Key="small")["Body"].read()
+    s3.get_object_attributes(Bucket=bucket, Key="small", ObjectAttributes=["ETag", "ObjectSize"])
+    with pytest.raises(ClientError):
+        s3.get_object(Bucket=bucket, Key="small", Range="bytes=100-")
+    page = console.open("ranges")
+    row = page.locator(ROWS).filter(has_text=f"{bucket}/small")
+    expect(row.get_by_role("gridcell").nth(1)).to_have_text("1")
+    expect(row.get_by_role("gridcell").nth(2)).to_have_text("13 B")
+    row.click()
+    expect(page.locator(".range-readout")).to_have_text("Bytes 0 to 12 of 13")
 
 
 def test_zoom_and_pan(console: Any, s3: Any, bucket: str):

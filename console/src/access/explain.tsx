@@ -12,6 +12,7 @@ import {
   principalsOf,
   questionQuery,
   refusalText,
+  requesterText,
   statementOf,
   type Account,
   type Decision,
@@ -31,13 +32,15 @@ interface DeniedEntry {
   access_key?: string;
   request_id: string;
   error_code?: string;
+  signature?: { verdict: string };
+  faults?: string;
 }
 
 // What is explained: the answer, and what it is about.
 interface Shown {
   explanation: Explanation;
   principal: string;
-  code: string | undefined; // Of a denied request of the journal.
+  denied: DeniedEntry | null; // Of the journal.
 }
 
 // The document of a decision's policy: from the users listing, or of a bucket.
@@ -80,20 +83,20 @@ function DecisionCard(props: { space: string; accounts: readonly Account[]; prin
 }
 
 function ExplanationText(props: { space: string; accounts: readonly Account[]; shown: Shown }) {
-  const { explanation, principal, code } = props.shown;
+  const { explanation, principal, denied } = props.shown;
   return (
     <div class="explanation" role="region" aria-label="Explanation" aria-live="polite">
       {explanation.request_id && (
         <Members
           items={[
             ['Request', explanation.operation],
-            ['Access key', explanation.access_key || 'unsigned'],
+            ['Access key', denied ? requesterText(denied) : explanation.access_key],
             ['Status', explanation.status],
             ['Request id', explanation.request_id],
           ]}
         />
       )}
-      {explanation.decisions.length === 0 && <Alert kind="info">{refusalText(code)}</Alert>}
+      {explanation.decisions.length === 0 && <Alert kind="info">{refusalText(denied?.error_code)}</Alert>}
       <ul>
         {explanation.decisions.map((decision, i) => (
           <DecisionCard key={i} space={props.space} accounts={props.accounts} principal={principal} decision={decision} />
@@ -107,7 +110,7 @@ const columns: readonly Column<DeniedEntry>[] = [
   { id: 'time', title: 'Time (UTC)', width: '104px', cell: (entry) => timeOfDay(entry.received) },
   { id: 'operation', title: 'Operation', width: 'minmax(90px, 1fr)', cell: (entry) => entry.operation || '–' },
   { id: 'key', title: 'Object', width: 'minmax(100px, 2fr)', cell: (entry) => <span title={`${entry.bucket ?? ''}/${entry.key ?? ''}`}>{`${entry.bucket ?? ''}/${entry.key ?? ''}`}</span> },
-  { id: 'access', title: 'Access key', width: 'minmax(80px, 1fr)', wideOnly: true, cell: (entry) => entry.access_key || 'unsigned' },
+  { id: 'access', title: 'Access key', width: 'minmax(80px, 1fr)', wideOnly: true, cell: requesterText },
   { id: 'code', title: 'Error', width: 'minmax(90px, 1fr)', wideOnly: true, cell: (entry) => entry.error_code ?? '–' },
 ];
 
@@ -200,8 +203,8 @@ export function ExplainPanel(props: { space: string; accounts: readonly Account[
   const [shown, setShown] = useState<Shown | null>(null);
   const action = useAction();
   const path = inNamespace('explain', props.space);
-  const ask = (query: string, principal: string, code?: string) =>
-    void action.run(async () => setShown({ explanation: await getJson<Explanation>(`${path}?${query}`), principal, code }));
+  const ask = (query: string, principal: string, denied: DeniedEntry | null) =>
+    void action.run(async () => setShown({ explanation: await getJson<Explanation>(`${path}?${query}`), principal, denied }));
   return (
     <Panel title="Explain a denial" flush>
       <div class="explain">
@@ -209,9 +212,9 @@ export function ExplainPanel(props: { space: string; accounts: readonly Account[
           <DeniedRequests
             space={props.space}
             selected={shown?.explanation.request_id ?? ''}
-            onSelect={(entry) => ask(new URLSearchParams({ request_id: entry.request_id }).toString(), entry.access_key ?? '', entry.error_code)}
+            onSelect={(entry) => ask(new URLSearchParams({ request_id: entry.request_id }).toString(), entry.access_key ?? '', entry)}
           />
-          <DescribedRequest accounts={props.accounts} busy={action.busy} onAsk={(question) => ask(questionQuery(question), question.principal)} />
+          <DescribedRequest accounts={props.accounts} busy={action.busy} onAsk={(question) => ask(questionQuery(question), question.principal, null)} />
         </div>
         <div class="explain-answer">
           {action.problem && <Alert kind="error">{action.problem}</Alert>}

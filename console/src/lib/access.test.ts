@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { accountOf, decisionText, documentOf, entitiesOf, keysOf, keyState, principalsOf, questionQuery, refusalText, statementOf, withKey, type Account, type Decision } from './access.ts';
+import { accountOf, decisionText, documentOf, entitiesOf, keysOf, keyState, principalsOf, questionQuery, refusalText, requesterText, statementOf, withKey, type Account, type Decision } from './access.ts';
 
 const key = (id: string, members: object = {}) => ({ access_key_id: id, active: true, namespace: 'default', ...members });
 const inline = { name: 'deny', document: { Statement: [{ Effect: 'Deny' }, { Effect: 'Allow' }] } };
@@ -81,4 +81,13 @@ test('a refusal without decisions has a reason', () => {
   assert.match(refusalText('SignatureDoesNotMatch'), /signature is wrong/);
   assert.match(refusalText('Odd'), /Odd before policies/);
   assert.equal(refusalText('AccessDenied'), 'No policy was consulted for this request.');
+});
+
+test('only a request without a signature is unsigned', () => {
+  const signed = (verdict: string) => ({ access_key: '', signature: { verdict } });
+  assert.equal(requesterText({ access_key: 'ANN', signature: { verdict: 'valid' } }), 'ANN');
+  assert.equal(requesterText(signed('invalid')), 'signature not valid');
+  assert.equal(requesterText(signed('unverified')), 'signature not checked');
+  assert.equal(requesterText({ access_key: '', faults: 'rule-1' }), 'not known');
+  assert.equal(requesterText({ access_key: '' }), 'unsigned');
 });

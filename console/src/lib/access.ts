@@ -101,6 +101,14 @@ export function withKey(account: Account, user: string, key: { access_key_id: st
   return { accounts: [{ ...head, users: [{ ...rest, access_keys: [key] }] }] };
 }
 
+// Who sent a request of the journal, as far as the emulator knows. An entry has an access key only after its signature was accepted.
+export function requesterText(request: { access_key?: string; signature?: { verdict: string }; faults?: string }): string {
+  if (request.access_key) return request.access_key;
+  if (request.signature) return request.signature.verdict === 'invalid' ? 'signature not valid' : 'signature not checked';
+  // A rule may answer before the signature is read, so that the entry has none.
+  return request.faults ? 'not known' : 'unsigned';
+}
+
 export interface Decision {
   action: string;
   resource: string;

@@ -14,16 +14,16 @@ interface Used {
   bucket: string;
   key: string;
   reads: number;
-  writes: number;
-  bytes_out: number;
-  bytes_in: number;
-  errors: number;
+  bytes_out: number; // Of the bodies of these reads.
 }
 
 interface Answer {
   objects: Used[];
   objects_dropped: number;
 }
+
+// Without a filter the answer's bytes are those of every operation, and of errors.
+const successfulReads = { operations: ['GetObject'], status: 2 };
 
 const columns: Column<Used>[] = [
   {
@@ -37,10 +37,8 @@ const columns: Column<Used>[] = [
     ),
     compare: (a, b) => (`${a.bucket}/${a.key}` < `${b.bucket}/${b.key}` ? -1 : 1),
   },
-  { id: 'reads', title: 'Reads', width: '80px', end: true, cell: ({ reads }) => count(reads), compare: (a, b) => a.reads - b.reads },
-  { id: 'read', title: 'Bytes read', width: '100px', end: true, cell: (one) => bytes(one.bytes_out), compare: (a, b) => a.bytes_out - b.bytes_out },
-  { id: 'writes', title: 'Writes', width: '80px', end: true, wideOnly: true, cell: ({ writes }) => count(writes), compare: (a, b) => a.writes - b.writes },
-  { id: 'errors', title: 'Errors', width: '80px', end: true, wideOnly: true, cell: ({ errors }) => count(errors), compare: (a, b) => a.errors - b.errors },
+  { id: 'reads', title: 'Reads', width: '100px', end: true, cell: ({ reads }) => count(reads), compare: (a, b) => a.reads - b.reads },
+  { id: 'read', title: 'Bytes sent', width: '120px', end: true, cell: (one) => bytes(one.bytes_out), compare: (a, b) => a.bytes_out - b.bytes_out },
 ];
 
 const open = (bucket: string, key: string) => navigate(hashOf('ranges', [bucket, key]));
@@ -71,7 +69,7 @@ function OtherObject() {
 
 export function ObjectPicker(props: { namespace: string }) {
   const last = useStore(live).latest?.namespace.journal?.last ?? 0;
-  const loading = useLoading((signal) => ask<Answer>(props.namespace, { question: 'objects' }, signal), [props.namespace]);
+  const loading = useLoading((signal) => ask<Answer>(props.namespace, { question: 'objects', filter: successfulReads }, signal), [props.namespace]);
   const { value, problem, busy, reload } = loading;
   const shown = useRef(last);
   useEffect(() => {
@@ -84,21 +82,21 @@ export function ObjectPicker(props: { namespace: string }) {
       <div class="view-head">
         <h1>Ranges</h1>
       </div>
-      <p class="muted">The bytes of an object that clients read, by connection, address, access key or user agent.</p>
+      <p class="muted">The bytes of an object that clients read, by connection, address, access key or user agent. The list counts successful GetObject requests, and the bytes of their bodies.</p>
       <OtherObject />
       {problem && <Alert kind="error">{problem}</Alert>}
-      <Panel title="Objects in the journal" flush class="picker">
+      <Panel title="Objects that were read" flush class="picker">
         <Grid
-          label="Objects in the journal"
+          label="Objects that were read"
           columns={columns}
           rows={value?.objects ?? []}
           rowKey={({ bucket, key }) => `${bucket}/${key}`}
           sort={{ column: 'reads', descending: true }}
           onOpen={({ bucket, key }) => open(bucket, key)}
-          empty={busy ? 'Loading …' : 'The journal has no request that names an object.'}
+          empty={busy ? 'Loading …' : 'The journal has no successful read of an object.'}
         />
       </Panel>
-      {value && value.objects_dropped > 0 && <p class="muted">{plural(value.objects_dropped, 'object', 'objects')} with fewer requests are not shown.</p>}
+      {value && value.objects_dropped > 0 && <p class="muted">{plural(value.objects_dropped, 'object', 'objects')} with fewer reads are not shown.</p>}
     </>
   );
 }

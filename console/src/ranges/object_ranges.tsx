@@ -175,7 +175,7 @@ function useWindow(size: number) {
 
 function Shown(props: { object: Object; answer: RangesAnswer; reads: readonly Read[]; layout: Layout; by: Grouping; shade: Shade; wanted: readonly Range[] }) {
   const { answer, reads, layout, by, shade, wanted } = props;
-  const size = Math.max(16, layout.size, answer.covered.at(-1)?.[1] ?? 0, wanted.at(-1)?.[1] ?? 0);
+  const size = Math.max(layout.size, answer.covered.at(-1)?.[1] ?? 0, wanted.at(-1)?.[1] ?? 0);
   const { window, setWindow } = useWindow(size);
   const lanes = useMemo(() => lanesOf(answer, reads, by, wanted, layout), [answer, reads, by, wanted, layout]);
   const groups = useMemo(() => groupColumns(by), [by]);

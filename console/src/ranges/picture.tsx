@@ -178,7 +178,7 @@ function usePointer(props: PictureProps, gutter: number, width: number, byteAt: 
 
 function Readout(props: { lanes: readonly Lane[]; items: readonly Item[]; pointer: Pointer | null; window: Window; size: number; rows: string }) {
   const { pointer, window, size } = props;
-  const shown = `Bytes ${count(Math.floor(window.from))} to ${count(Math.max(0, Math.ceil(window.to) - 1))} of ${count(size)}`;
+  const shown = size === 0 ? 'No bytes' : `Bytes ${count(Math.floor(window.from))} to ${count(Math.max(0, Math.ceil(window.to) - 1))} of ${count(size)}`;
   return (
     <div class="toolbar range-readout">
       <span class="muted wrap-anywhere">{pointer ? readout(props.lanes[pointer.lane], props.items, pointer.at) : shown}</span>

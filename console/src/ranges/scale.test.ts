@@ -20,3 +20,9 @@ test('marks are at multiples of a power of two, and not too many', () => {
   assert.deepEqual(ticks({ from: 100, to: 1000 }, 4), [256, 512, 768]);
   assert.ok(ticks({ from: 0, to: 2 ** 40 }, 8).length <= 9);
 });
+
+test('an object below the smallest window is shown as it is', () => {
+  assert.deepEqual(clamp({ from: 0, to: 13 }, 13), { from: 0, to: 13 });
+  assert.deepEqual(zoom({ from: 0, to: 13 }, 6, 0.5, 13), { from: 0, to: 13 });
+  assert.deepEqual(zoom({ from: 0, to: 0 }, 0, 0.5, 0), { from: 0, to: 0 });
+});
