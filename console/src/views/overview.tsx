@@ -10,7 +10,7 @@ import { useStore } from '../lib/store.ts';
 import { live } from '../live.ts';
 import './overview.css';
 
-const rateSeconds = 1;
+const rateSeconds = 1; // Of the tiles, tables and charts: a tile shows what the legend of its chart shows.
 const latencySeconds = 5; // Percentiles of a shorter time jump with each request.
 const tokens = [1, 2, 3, 4, 5, 6].map((n) => `--series-${n}`);
 const statusTokens: Record<string, string> = {
@@ -25,6 +25,8 @@ const quantiles = [
   { name: 'p90', q: 0.9, token: '--series-2' },
   { name: 'p99', q: 0.99, token: '--series-5' },
 ] as const;
+
+const lastSeconds = (seconds: number) => `last ${seconds} s`;
 
 type Events = readonly LiveEvent[];
 
@@ -87,7 +89,7 @@ function Tile(props: { name: string; value: ComponentChildren; note?: ComponentC
 function Tiles(props: { events: Events }) {
   const { events } = props;
   const latest = events.at(-1)!;
-  const base = history.baseOf(events, events.length - 1, latencySeconds);
+  const base = history.baseOf(events, events.length - 1, rateSeconds);
   const perSecond = (value: (event: LiveEvent) => number) => (base ? history.rate(base, latest, value) : Number.NaN);
   const failed = (event: LiveEvent) => {
     const classes = history.byStatusClass(event.statuses);
@@ -98,9 +100,9 @@ function Tiles(props: { events: Events }) {
     <dl class="tiles">
       <Tile name="Requests/s" value={number(perSecond(history.totalRequests))} note={`${count(history.totalRequests(latest))} in total`} />
       <Tile name="Errors/s" value={number(perSecond(failed))} note={`${count(failed(latest))} in total`} />
-      <Tile name="Read p99" value={p99 === null ? '–' : duration(p99)} note={`last ${latencySeconds} s`} />
-      <Tile name="Received" value={byteRate(perSecond((event) => event.bytes_in))} note={bytes(latest.bytes_in)} />
-      <Tile name="Sent" value={byteRate(perSecond((event) => event.bytes_out))} note={bytes(latest.bytes_out)} />
+      <Tile name="Read p99" value={p99 === null ? '–' : duration(p99)} note={lastSeconds(latencySeconds)} />
+      <Tile name="Received" value={byteRate(perSecond((event) => event.bytes_in))} note={`${bytes(latest.bytes_in)} in total`} />
+      <Tile name="Sent" value={byteRate(perSecond((event) => event.bytes_out))} note={`${bytes(latest.bytes_out)} in total`} />
       <Tile name="Retries" value={count(latest.retries)} note={`${number(perSecond((event) => event.retries))}/s`} />
       <Tile name="Connections" value={count(latest.open_connections)} note="open on the S3 port" />
       <Tile
@@ -150,7 +152,7 @@ function LatencyTable(props: { events: Events }) {
       columns={[
         { title: 'Class', cell: (row) => row.name },
         ...quantiles.map(({ name, q }) => ({
-          title: `${name}, last ${latencySeconds} s`,
+          title: `${name}, ${lastSeconds(latencySeconds)}`,
           end: true,
           cell: (row: (typeof rows)[number]) => cell(history.percentile(bounds, row.recent, q)),
         })),
@@ -169,7 +171,7 @@ function LatencyTable(props: { events: Events }) {
 function CountTable(props: { label: string; name: string; events: Events; of: (event: LiveEvent) => Readonly<Record<string, number>>; cell: (name: string) => ComponentChildren }) {
   const { events, of } = props;
   const latest = events.at(-1)!;
-  const base = history.baseOf(events, events.length - 1, latencySeconds);
+  const base = history.baseOf(events, events.length - 1, rateSeconds);
   const total = Object.values(of(latest)).reduce((sum, n) => sum + n, 0);
   const rows = Object.entries(of(latest))
     .filter(([, n]) => n > 0)
@@ -261,6 +263,7 @@ export default function Overview() {
         <State latest={latest} />
       </div>
       <Tiles events={events} />
+      <p class="muted">Rates, in legends and tables too: {lastSeconds(rateSeconds)}. Latencies: {lastSeconds(latencySeconds)}.</p>
       <Charts events={events} />
       <div class="tables">
         <Panel title="Operations" flush>
