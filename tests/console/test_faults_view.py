@@ -39,8 +39,12 @@ def test_one_click_makes_the_next_get_fail(console: Console, space: Space):
     # Matched, fired, under way, remaining, state.
     assert cells(page, "rule-1") == ["2", "1", "0", "0", "complete"]
     page.get_by_role("button", name="Turn off").click()
-    expect(page.get_by_text("No scenario runs.")).to_be_visible()
+    expect(page.get_by_text("No scenario runs. This one has ended")).to_be_visible()
+    expect(page.get_by_text("1 fault in 2 requests")).to_be_visible()
     assert get(space) == ""
+    page.get_by_role("button", name="Start hot-prefix").click()
+    expect(page.get_by_text("0 faults in 0 requests")).to_be_visible()
+    expect(page.locator(".faults-summary")).to_contain_text("nothing fired")
 
 
 def test_a_named_scenario_starts_for_a_prefix(console: Console, space: Space):

@@ -1,11 +1,16 @@
-// What the running scenario has done so far.
+// What the running scenario has done so far, or the last one that ran.
 import { Alert, Badge, Panel, SimpleTable } from '../components/basic.tsx';
 import { count, plural } from '../lib/format.ts';
-import { isAccountOf, remaining, ruleSummary, type FaultAccount, type RuleAccount } from '../lib/scenario.ts';
+import { isAccountOf, remaining, ruleSummary, stateText, type FaultAccount, type RuleAccount } from '../lib/scenario.ts';
 import type { Json, JsonObject } from '../lib/schema.ts';
 import { hashOf } from '../router.ts';
 
-function RuleTable(props: { account: FaultAccount; rules: readonly Json[] | null }) {
+function State(props: { account: { fired: number; complete: boolean }; incomplete: string }) {
+  const { text, tone } = stateText(props.account, props.incomplete);
+  return <Badge tone={tone}>{text}</Badge>;
+}
+
+function RuleTable(props: { account: FaultAccount; rules: readonly Json[] | null; ended: boolean }) {
   const { rules } = props;
   const rows = props.account.rules.map((account, index) => ({ account, rule: rules?.[index] }));
   const left = (row: { account: RuleAccount; rule: Json | undefined }) => {
@@ -15,7 +20,7 @@ function RuleTable(props: { account: FaultAccount; rules: readonly Json[] | null
   };
   return (
     <SimpleTable
-      label="Rules of the running scenario"
+      label={props.ended ? 'Rules of the scenario that ended' : 'Rules of the running scenario'}
       rows={rows}
       rowKey={(row) => row.account.id}
       columns={[
@@ -33,7 +38,7 @@ function RuleTable(props: { account: FaultAccount; rules: readonly Json[] | null
         { title: 'Remaining', end: true, cell: left },
         {
           title: 'State',
-          cell: (row) => (row.account.complete ? <Badge tone="ok">complete</Badge> : <Badge tone="warning">must still fire</Badge>),
+          cell: (row) => <State account={row.account} incomplete={props.ended ? 'did not fire enough' : 'must still fire'} />,
         },
       ]}
     />
@@ -41,7 +46,7 @@ function RuleTable(props: { account: FaultAccount; rules: readonly Json[] | null
 }
 
 export function AccountPanel(props: {
-  account: FaultAccount | null;
+  account: FaultAccount | null; // Of the running scenario; without one, of the last one.
   active: boolean;
   started: JsonObject | null; // What this tab started last.
   onForget: () => void;
@@ -57,6 +62,7 @@ export function AccountPanel(props: {
   }
   const known = started && isAccountOf(account, started) ? started : null;
   const replaced = account.replaced ?? [];
+  const ended = !props.active;
   return (
     <Panel
       title={account.name ? `What fired: ${account.name}` : 'What fired'}
@@ -69,16 +75,17 @@ export function AccountPanel(props: {
         )
       }
     >
+      {ended && <p class="faults-note muted">No scenario runs. This one has ended; these are the last numbers that this page read.</p>}
       <div class="faults-summary">
-        <Badge tone={account.complete ? 'ok' : 'warning'}>{account.complete ? 'complete' : 'not complete'}</Badge>
+        <State account={account} incomplete="not complete" />
         <span class="numbers">
           {plural(account.fired, 'fault', 'faults')} in {plural(account.requests, 'request', 'requests')}
         </span>
         <span class="muted numbers">seed {account.seed}</span>
       </div>
-      <RuleTable account={account} rules={known ? (known['rules'] as readonly Json[]) : null} />
-      {!known && <p class="faults-note muted">Another client started this scenario, so the limits of its rules are not known here.</p>}
-      {replaced.length > 0 && (
+      <RuleTable account={account} rules={known ? (known['rules'] as readonly Json[]) : null} ended={ended} />
+      {!known && !ended && <p class="faults-note muted">Another client started this scenario, so the limits of its rules are not known here.</p>}
+      {replaced.length > 0 && !ended && (
         <div class="faults-note">
           <Alert
             kind="info"

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAccountOf, remaining, ruleSummary, withRules, type FaultAccount, type RuleAccount } from './scenario.ts';
+import { isAccountOf, remaining, ruleSummary, stateText, withRules, type FaultAccount, type RuleAccount } from './scenario.ts';
 
 const named = [{ name: 'hot-prefix', about: '', rules: [{ id: 'hot', when: { operation: ['@read'] }, do: { slow_down: {} } }] }];
 const rule = (members: Partial<RuleAccount>): RuleAccount => ({ id: 'a', matched: 0, fired: 0, under_way: 0, complete: false, request_ids: [], ...members });
@@ -34,4 +34,10 @@ test('an account belongs to the scenario with its name and rules', () => {
 test('a rule is summarised', () => {
   assert.equal(ruleSummary({ when: { operation: ['GetObject', '@list'], key: { prefix: 'd/' } }, do: [{ stall: { ms: 1 }, at: 'status' }, { reset: {} }] }), 'GetObject, @list; key {"prefix":"d/"} → stall, reset');
   assert.equal(ruleSummary({ do: { slow_down: {} } }), 'every request → slow_down');
+});
+
+test('a scenario of which nothing fired is not shown as a success', () => {
+  assert.deepEqual(stateText({ fired: 0, complete: true }, 'not complete'), { text: 'nothing fired', tone: 'neutral' });
+  assert.deepEqual(stateText({ fired: 1, complete: true }, 'not complete'), { text: 'complete', tone: 'ok' });
+  assert.deepEqual(stateText({ fired: 1, complete: false }, 'not complete'), { text: 'not complete', tone: 'warning' });
 });

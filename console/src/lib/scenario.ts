@@ -20,6 +20,12 @@ export interface FaultAccount {
   replaced?: readonly FaultAccount[];
 }
 
+// What to say about a scenario or a rule. One that may stay unused is complete from the start, which proves nothing.
+export function stateText(account: { fired: number; complete: boolean }, incomplete: string): { text: string; tone: 'ok' | 'warning' | 'neutral' } {
+  if (!account.complete) return { text: incomplete, tone: 'warning' };
+  return account.fired > 0 ? { text: 'complete', tone: 'ok' } : { text: 'nothing fired', tone: 'neutral' };
+}
+
 export interface NamedScenario {
   name: string;
   about: string;

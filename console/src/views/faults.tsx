@@ -19,6 +19,13 @@ const runningName = (space: string) => `penstock-faults ${space}`;
 // What the editors of this tab hold, by namespace.
 const drafts = new Store<Readonly<Record<string, JsonObject>>>({});
 
+// The account that was read last, by namespace. Without a scenario the emulator returns none.
+const accounts = new Store<Readonly<Record<string, FaultAccount | null>>>({});
+
+function keep(space: string, account: FaultAccount | null): void {
+  accounts.set({ ...accounts.value, [space]: account });
+}
+
 // The scenario that this tab started last: the emulator returns accounts of scenarios, not their rules.
 function startedHere(space: string): JsonObject | null {
   const text = sessionStorage.getItem(runningName(space));
@@ -46,9 +53,13 @@ export default function Faults() {
   const start = useAction();
   const stop = useAction();
   const path = inNamespace('faults', space);
+  const last = useStore(accounts)[space] ?? null;
   // Without a scenario the emulator answers 404. The live events say when there is one.
   const account = usePolled<FaultAccount | null>((signal) => (active ? getJson<FaultAccount>(path, {}, signal) : Promise.resolve(null)), 1_000, `${path} ${active}`);
 
+  useEffect(() => {
+    if (account.value) keep(space, account.value);
+  }, [account.value]);
   useEffect(() => {
     loadDefinitions().then(setDefinitions, (error: unknown) => setProblem(messageOf(error)));
   }, []);
@@ -67,7 +78,12 @@ export default function Faults() {
     notify('info', 'The scenario runs, with a new account.');
   };
   const end = async (forget: boolean) => {
-    if (await stop.run(() => sendJson('DELETE', path, undefined, forget ? { forget: true } : {}))) account.refresh();
+    const ok = await stop.run(async () => {
+      const final = forget ? null : await getJson<FaultAccount>(path);
+      await sendJson('DELETE', path, undefined, forget ? { forget: true } : {});
+      keep(space, final);
+    });
+    if (ok) account.refresh();
   };
   const edit = (scenario: Json) => {
     setDraft(withRules(scenario, definitions?.named ?? []));
@@ -88,7 +104,7 @@ export default function Faults() {
       {start.problem && <Alert kind="error">The scenario was not started: {start.problem}</Alert>}
       <div class="faults">
         <div class="faults-column">
-          <AccountPanel account={account.value} active={active} started={started} onForget={() => void end(true)} onEdit={edit} />
+          <AccountPanel account={active ? account.value : last} active={active} started={started} onForget={() => void end(true)} onEdit={edit} />
           {definitions && <NamedScenarios scenarios={definitions.named} busy={start.busy} onStart={(scenario) => void put(scenario)} onEdit={edit} />}
         </div>
         {definitions && scenarioSchema ? (
