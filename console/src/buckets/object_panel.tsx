@@ -5,11 +5,11 @@ import { Alert, Badge, CopyButton, Field, Members, Panel, SimpleTable } from '..
 import { lazy } from '../components/lazy.tsx';
 import { Name } from '../components/name.tsx';
 import { notify } from '../components/toast.tsx';
-import { bytes, count, dateTime } from '../lib/format.ts';
+import { bytes, count, dateTime, plural } from '../lib/format.ts';
 import { fileNameOf } from '../lib/keys.ts';
 import { useLoading } from '../lib/loading.ts';
 import { replaceParams } from '../router.ts';
-import { getTags, headObject, listPage, presign, targetOf, type Address, type ObjectHead, type Presigned, type Row } from '../s3.ts';
+import { getTags, headObject, listPage, presign, targetOf, type Address, type ObjectHead, type Page, type Presigned, type Query, type Row } from '../s3.ts';
 import { rangesHash } from './address.ts';
 import type { Deletion } from './deletion.tsx';
 
@@ -78,43 +78,72 @@ function Details(props: { address: Address; head: ObjectHead }) {
   );
 }
 
-async function versionsOf({ namespace, bucket, key }: Address): Promise<Row[]> {
-  const { rows } = await listPage(namespace, bucket, { prefix: key, delimiter: '', versions: true }, {});
-  return rows.filter((row) => row.key === key);
+interface VersionPages {
+  rows: readonly Row[];
+  next: Query | null; // Of the versions that are not loaded.
 }
 
+// One page, or with `all` the rest. Keys below the prefix follow those of the key itself.
+async function versionsOf({ namespace, bucket, key }: Address, known: VersionPages, all: boolean, signal: AbortSignal): Promise<VersionPages> {
+  const rows = [...known.rows];
+  let { next } = known;
+  while (next) {
+    const page: Page = await listPage(namespace, bucket, { prefix: key, delimiter: '', versions: true }, next, signal);
+    for (const row of page.rows) if (row.key === key) rows.push(row);
+    next = page.rows.at(-1)?.key === key ? page.next : null;
+    if (!all) break;
+  }
+  return { rows, next };
+}
+
+// Those of the first page, and a button for the rest.
 function Versions(props: { address: Address }) {
   const { address } = props;
-  const { value, problem } = useLoading(() => versionsOf(address), [address.namespace, address.bucket, address.key]);
-  if (problem) return <Alert kind="error">{problem}</Alert>;
-  if (!value) return <p class="muted">Loading …</p>;
+  const identity = [address.namespace, address.bucket, address.key];
+  const [all, setAll] = useState(false);
+  const first = useLoading((signal) => versionsOf(address, { rows: [], next: {} }, false, signal), identity);
+  const rest = useLoading(async (signal) => (all && first.value ? versionsOf(address, first.value, true, signal) : null), [...identity, all, first.value]);
+  const value = rest.value ?? first.value;
+  const problem = first.problem || rest.problem;
+  if (!value) return problem ? <Alert kind="error">{problem}</Alert> : <p class="muted">Loading …</p>;
   const show = (row: Row) => replaceParams({ versions: '1', version: row.version });
   return (
-    <SimpleTable
-      label="Versions"
-      rows={value}
-      rowKey={(row) => row.version ?? ''}
-      columns={[
-        {
-          title: 'Version',
-          cell: (row) => (
-            <button type="button" class="button small plain" aria-pressed={row.version === address.version} onClick={() => show(row)}>
-              {row.version}
-            </button>
-          ),
-        },
-        {
-          title: 'State',
-          cell: (row) => (
-            <>
-              {row.kind === 'delete marker' && <Badge tone="warning">delete marker</Badge>} {row.latest && <Badge tone="accent">latest</Badge>}
-            </>
-          ),
-        },
-        { title: 'Size', end: true, cell: (row) => (row.kind === 'object' ? bytes(row.size) : '') },
-        { title: 'Last modified', cell: (row) => dateTime(row.modified) },
-      ]}
-    />
+    <>
+      <SimpleTable
+        label="Versions"
+        rows={value.rows}
+        rowKey={(row) => row.version ?? ''}
+        columns={[
+          {
+            title: 'Version',
+            cell: (row) => (
+              <button type="button" class="button small plain" aria-pressed={row.version === address.version} onClick={() => show(row)}>
+                {row.version}
+              </button>
+            ),
+          },
+          {
+            title: 'State',
+            cell: (row) => (
+              <>
+                {row.kind === 'delete marker' && <Badge tone="warning">delete marker</Badge>} {row.latest && <Badge tone="accent">latest</Badge>}
+              </>
+            ),
+          },
+          { title: 'Size', end: true, cell: (row) => (row.kind === 'object' ? bytes(row.size) : '') },
+          { title: 'Last modified', cell: (row) => dateTime(row.modified) },
+        ]}
+      />
+      {value.next && (
+        <div class="toolbar">
+          <span class="muted">The newest {plural(value.rows.length, 'version', 'versions')}; there are more.</span>
+          <button type="button" class="button small" disabled={all && rest.busy} onClick={() => (all ? rest.reload() : setAll(true))}>
+            Load the rest
+          </button>
+        </div>
+      )}
+      {problem && <Alert kind="error">{problem}</Alert>}
+    </>
   );
 }
 
