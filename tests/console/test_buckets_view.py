@@ -13,6 +13,7 @@ import urllib.parse
 import urllib.request
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -369,6 +370,20 @@ def test_versions_and_delete_markers(console: Any, s3: Any, bucket: str):
     page.get_by_role("button", name="Delete 1 object").click()
     expect(page.locator(ROWS)).to_have_count(2)
     assert s3.get_object(Bucket=bucket, Key="key")["Body"].read() == b"second"
+
+
+def test_the_rest_of_many_versions(console: Any, s3: Any, bucket: str):
+    s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: s3.put_object(Bucket=bucket, Key="key", Body=b"%d" % n), range(1002)))
+    s3.put_object(Bucket=bucket, Key="key-2", Body=b"")
+    page = console.open(f"buckets/{bucket}?{query(key='key')}")
+    show(page, "Versions")
+    versions = page.get_by_role("table", name="Versions").get_by_role("row")
+    expect(page.get_by_text("The newest 1,000 versions; there are more.")).to_be_visible()
+    page.get_by_role("button", name="Load the rest").click()
+    expect(versions).to_have_count(1003)  # with the head
+    expect(page.get_by_role("button", name="Load the rest")).to_have_count(0)
 
 
 def test_details_of_an_object(console: Any, s3: Any):

@@ -14,8 +14,8 @@ import pyarrow.parquet
 import pytest
 import torch
 import torch.distributed.checkpoint as dcp
-from penstock.dcp import S3StorageReader, S3StorageWriter
 from botocore.exceptions import ClientError
+from penstock.dcp import S3StorageReader, S3StorageWriter
 from playwright.sync_api import Page, expect
 
 ROWS = ".grid-body > .grid-row"
