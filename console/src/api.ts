@@ -1,4 +1,5 @@
 // The admin API: requests with the token, errors in the emulator's form.
+import { escapeDirections } from './lib/keys.ts';
 import { Store } from './lib/store.ts';
 
 export class ApiError extends Error {
@@ -117,7 +118,7 @@ export function isAbort(error: unknown): boolean {
 }
 
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return escapeDirections(error instanceof Error ? error.message : String(error));
 }
 
 // Saves what a GET returns as a file. The token is a header, so a plain link could not fetch it.

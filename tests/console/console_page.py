@@ -14,6 +14,11 @@ AXE = REPOSITORY / "console/node_modules/axe-core/axe.min.js"
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
 
 
+# A key whose end shows reversed where it is not escaped, and how it must show.
+BIDI_KEY = "x/\u202egpj\u2066.exe"
+BIDI_SHOWN = "x/\\u{202e}gpj\\u{2066}.exe"
+
+
 class Console:
     """A page of the console, and what a test does with it."""
 
@@ -41,6 +46,16 @@ class Console:
         """The routes of all tabs."""
         links = self.page.locator(".tabs a")
         return [link.get_attribute("href").removeprefix("#/") for link in links.all()]
+
+    def hidden_characters(self) -> list[str]:
+        """Texts and titles of the page with a character that changes the direction of others."""
+        return self.page.evaluate(r"""() => {
+          const texts = [document.body.innerText];
+          for (const element of document.querySelectorAll('[title], [aria-label]')) {
+            texts.push(element.getAttribute('title') ?? '', element.getAttribute('aria-label') ?? '');
+          }
+          return texts.filter((text) => /[\u202a-\u202e\u2066-\u2069]/.test(text));
+        }""")
 
     def violations(self) -> list[str]:
         """What axe-core finds: one line for each rule and element."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from console_page import Console
+from console_page import BIDI_KEY, BIDI_SHOWN, Console
 from console_space import Space, admin, check_page, client, error_code, expect_problem, new_space
 from playwright.sync_api import Page, expect
 
@@ -72,6 +72,14 @@ def test_a_denied_request_is_explained(console: Console, team: Team):
     shown = json.loads(answer.get_by_label("The statement").inner_text())
     assert shown["Resource"] == f"arn:aws:s3:::{team.bucket}/secret/*"
     check_page(console)
+
+
+def test_hostile_names_are_escaped(console: Console, team: Team):
+    assert error_code(team.s3().get_object, Bucket=team.bucket, Key=f"secret/{BIDI_KEY}") == "AccessDenied"
+    page = team.space.open(console, "access")
+    open_denied(page, BIDI_SHOWN)
+    expect(page.get_by_role("region", name="Explanation")).to_contain_text(f"{team.bucket}/secret/{BIDI_SHOWN}")
+    assert console.hidden_characters() == []
 
 
 def test_the_statement_of_a_bucket_policy_shows(console: Console, team: Team):

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from console_page import Console
+from console_page import BIDI_KEY, BIDI_SHOWN, Console
 from console_space import Space, check_page, error_code, expect_problem, new_space
 from playwright.sync_api import expect
 
@@ -64,6 +64,20 @@ def test_an_advanced_clock_makes_an_object_expire(console: Console, space: Space
     page.get_by_role("button", name="Remove all").click()
     expect(events).to_contain_text("No events.")
     assert space.admin("GET", "events")["events"] == []
+
+
+def test_hostile_names_are_escaped(console: Console, space: Space):
+    expire_after(space, 7)
+    queue = {"QueueArn": QUEUE, "Events": ["s3:ObjectCreated:*"]}
+    space.s3.put_bucket_notification_configuration(
+        Bucket=space.bucket, NotificationConfiguration={"QueueConfigurations": [queue]}
+    )
+    space.s3.put_object(Bucket=space.bucket, Key=f"daily/{BIDI_KEY}", Body=b"text")
+    page = space.open(console, "clock")
+    page.get_by_role("button", name="+30 d", exact=True).click()
+    expect(page.get_by_role("grid", name="Actions that are due")).to_contain_text(f"{space.bucket}/daily/{BIDI_SHOWN}")
+    expect(page.get_by_role("grid", name="Events")).to_contain_text(f"{space.bucket}/daily/{BIDI_SHOWN}")
+    assert console.hidden_characters() == []
 
 
 def test_the_clock_is_frozen_set_and_restored(console: Console, space: Space):

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import boto3
 import botocore
 import pytest
-from console_page import client_of
+from console_page import BIDI_KEY, BIDI_SHOWN, client_of
 from playwright.sync_api import Page, expect
 
 ROWS = ".grid-body > .grid-row"
@@ -102,6 +102,19 @@ def test_lines_send_the_request_again(console: Any, s3: Any, bucket: str):
             patch.setenv(name, value)
         answer = eval(line_of(page, "boto3"), {"boto3": boto3, "botocore": botocore})
     assert answer["Body"].read() == b"2345"
+
+
+def test_hostile_names_are_escaped(console: Any, s3: Any, bucket: str):
+    page = console.open(f"requests?bucket={bucket}")
+    page.get_by_role("button", name="Record headers").click()
+    expect(page.get_by_role("button", name="Record headers")).to_have_attribute("aria-pressed", "true")
+    s3.put_object(Bucket=bucket, Key=BIDI_KEY, Body=b"text")
+    expect(page.locator(ROWS).first).to_contain_text(f"{bucket}/{BIDI_SHOWN}")
+    open_request(page, "PutObject")
+    expect(page.locator(".details dd").filter(has_text=BIDI_SHOWN).first).to_be_visible()
+    assert f'Key="x/{BIDI_KEY[2:].encode("unicode_escape").decode()}"' in line_of(page, "boto3")
+    assert console.hidden_characters() == []
+    page.get_by_role("button", name="Record headers").click()
 
 
 def test_headers_are_recorded_on_request(console: Any, s3: Any, bucket: str):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from console_page import Console
+from console_page import BIDI_KEY, BIDI_SHOWN, Console
 from console_space import Space, admin, check_page, error_code, expect_problem, new_space
 from playwright.sync_api import Page, expect
 
@@ -72,6 +72,15 @@ def test_refusals_show_by_partition_and_by_prefix(console: Console, space: Space
     expect(page.get_by_text(f"the latest {total} refusals")).to_be_visible()
     page.wait_for_function(HAS_COLOUR, arg="--error")
     check_page(console)
+
+
+def test_hostile_names_are_escaped(console: Console, space: Space):
+    page = space.open(console, "throttle")
+    turn_on(page, "aws-strict", writes_per_second=1)
+    assert put(space, 20, f"{BIDI_KEY}/") > 0
+    put(space, 5, "cold/")
+    expect(page.get_by_role("table", name="503 responses by key prefix")).to_contain_text(f"{BIDI_SHOWN}/")
+    assert console.hidden_characters() == []
 
 
 def test_a_split_shows(console: Console, space: Space):

@@ -2,7 +2,9 @@
 import { useState } from 'preact/hooks';
 import { Badge, Panel, SimpleTable } from '../components/basic.tsx';
 import { Dialog } from '../components/dialog.tsx';
+import { Name } from '../components/name.tsx';
 import { entitiesOf, type Account, type EntityRow } from '../lib/access.ts';
+import { visibleJson, visibleText } from '../lib/keys.ts';
 
 interface Part {
   title: string;
@@ -15,7 +17,7 @@ function partsOf(row: EntityRow): Part[] {
   return [
     ...(row.document === undefined ? [] : [{ title: 'Policy', document: row.document }]),
     ...(holder.trust_policy === undefined ? [] : [{ title: 'Trust policy', document: holder.trust_policy }]),
-    ...(holder.inline_policies ?? []).map((policy) => ({ title: `Inline policy ${policy.name}`, document: policy.document })),
+    ...(holder.inline_policies ?? []).map((policy) => ({ title: `Inline policy ${visibleText(policy.name)}`, document: policy.document })),
   ];
 }
 
@@ -49,35 +51,37 @@ export function EntitiesPanel(props: { accounts: readonly Account[] }) {
         rowKey={(row) => row.arn}
         empty="Only roots of accounts. A users file, or POST /_penstock/users, adds users, groups and roles."
         columns={[
-          { title: 'Name', cell: (row) => row.holder.name },
+          { title: 'Name', cell: (row) => <Name text={row.holder.name} /> },
           { title: 'Kind', cell: (row) => <Badge>{row.kind}</Badge> },
-          { title: 'Account', cell: (row) => <span title={row.account.account_id}>{row.account.display_name}</span> },
-          { title: 'Policies', cell: policiesText },
-          { title: 'Details', cell: detailsText },
+          { title: 'Account', cell: (row) => <Name text={row.account.display_name} title={row.account.account_id} /> },
+          { title: 'Policies', cell: (row) => <Name text={policiesText(row)} /> },
+          { title: 'Details', cell: (row) => <Name text={detailsText(row)} /> },
           {
             title: 'Documents',
             cell: (row) => (
               <button type="button" class="button small" onClick={() => setShown(row)}>
-                Show<span class="visually-hidden"> {row.arn}</span>
+                Show<span class="visually-hidden"> {visibleText(row.arn)}</span>
               </button>
             ),
           },
         ]}
       />
       {shown && (
-        <Dialog title={`${shown.kind} ${shown.holder.name}`} wide onClose={() => setShown(null)}>
+        <Dialog title={`${shown.kind} ${visibleText(shown.holder.name)}`} wide onClose={() => setShown(null)}>
           <div class="form">
-            <p class="mono wrap-anywhere">{shown.arn}</p>
+            <p class="mono wrap-anywhere">
+              <Name text={shown.arn} />
+            </p>
             {(shown.holder.attached_policies ?? []).map((arn) => (
               <p class="mono wrap-anywhere" key={arn}>
-                attached: {arn}
+                attached: <Name text={arn} />
               </p>
             ))}
             {partsOf(shown).map((part) => (
               <div key={part.title}>
                 <h3>{part.title}</h3>
                 <pre class="code-block" tabIndex={0} aria-label={part.title}>
-                  {JSON.stringify(part.document, null, 2)}
+                  {visibleJson(part.document)}
                 </pre>
               </div>
             ))}

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { getJson, inNamespace, s3Path, send } from '../api.ts';
 import { Alert, Badge, Field, Members, Panel } from '../components/basic.tsx';
 import { Grid, type Column } from '../components/grid.tsx';
+import { Name } from '../components/name.tsx';
 import {
   accountOf,
   actions,
@@ -20,6 +21,7 @@ import {
   type Question,
 } from '../lib/access.ts';
 import { timeOfDay } from '../lib/format.ts';
+import { visibleJson, visibleText } from '../lib/keys.ts';
 import type { Json } from '../lib/schema.ts';
 import { useAction, usePolled } from '../polling.ts';
 
@@ -70,12 +72,14 @@ function DecisionCard(props: { space: string; accounts: readonly Account[]; prin
       <p class="decision-head">
         <Badge tone={decision.allowed ? 'ok' : 'error'}>{decision.allowed ? 'allowed' : 'denied'}</Badge>
         <strong>{decision.action}</strong>
-        <span class="mono wrap-anywhere">{decision.resource}</span>
+        <span class="mono wrap-anywhere">
+          <Name text={decision.resource} />
+        </span>
       </p>
-      <p class="wrap-anywhere">{decisionText(decision)}</p>
+      <p class="wrap-anywhere">{visibleText(decisionText(decision))}</p>
       {statement !== undefined && (
         <pre class="code-block" tabIndex={0} aria-label="The statement">
-          {JSON.stringify(statement, null, 2)}
+          {visibleJson(statement)}
         </pre>
       )}
     </li>
@@ -90,7 +94,7 @@ function ExplanationText(props: { space: string; accounts: readonly Account[]; s
         <Members
           items={[
             ['Request', explanation.operation],
-            ['Access key', denied ? requesterText(denied) : explanation.access_key],
+            ['Access key', <Name text={denied ? requesterText(denied) : explanation.access_key ?? ''} empty="unsigned" />],
             ['Status', explanation.status],
             ['Request id', explanation.request_id],
           ]}
@@ -109,8 +113,8 @@ function ExplanationText(props: { space: string; accounts: readonly Account[]; s
 const columns: readonly Column<DeniedEntry>[] = [
   { id: 'time', title: 'Time (UTC)', width: '104px', cell: (entry) => timeOfDay(entry.received) },
   { id: 'operation', title: 'Operation', width: 'minmax(90px, 1fr)', cell: (entry) => entry.operation || '–' },
-  { id: 'key', title: 'Object', width: 'minmax(100px, 2fr)', cell: (entry) => <span title={`${entry.bucket ?? ''}/${entry.key ?? ''}`}>{`${entry.bucket ?? ''}/${entry.key ?? ''}`}</span> },
-  { id: 'access', title: 'Access key', width: 'minmax(80px, 1fr)', wideOnly: true, cell: requesterText },
+  { id: 'key', title: 'Object', width: 'minmax(100px, 2fr)', cell: (entry) => <Name text={`${entry.bucket ?? ''}/${entry.key ?? ''}`} /> },
+  { id: 'access', title: 'Access key', width: 'minmax(80px, 1fr)', wideOnly: true, cell: (entry) => <Name text={requesterText(entry)} /> },
   { id: 'code', title: 'Error', width: 'minmax(90px, 1fr)', wideOnly: true, cell: (entry) => entry.error_code ?? '–' },
 ];
 

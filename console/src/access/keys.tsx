@@ -3,9 +3,11 @@ import { useState } from 'preact/hooks';
 import { sendJson } from '../api.ts';
 import { Alert, Badge, Check, CopyButton, Field, Members, Panel, SimpleTable } from '../components/basic.tsx';
 import { Confirmation, Dialog } from '../components/dialog.tsx';
+import { Name } from '../components/name.tsx';
 import { notify } from '../components/toast.tsx';
 import { keysOf, keyState, withKey, type Account, type KeyRow } from '../lib/access.ts';
 import { dateTime } from '../lib/format.ts';
+import { visibleText } from '../lib/keys.ts';
 import { useStore } from '../lib/store.ts';
 import { live } from '../live.ts';
 import { useAction } from '../polling.ts';
@@ -76,11 +78,11 @@ function CreateForm(props: { space: string; accounts: readonly Account[]; onMade
             <option value="">a new namespace, with an account of its own</option>
             {props.accounts.flatMap((account) => [
               <option key={holderValue(account)} value={holderValue(account)}>
-                {account.display_name}: root
+                {visibleText(account.display_name)}: root
               </option>,
               ...account.users.map((user) => (
                 <option key={holderValue(account, user.name)} value={holderValue(account, user.name)}>
-                  {account.display_name}: {user.name}
+                  {visibleText(account.display_name)}: {visibleText(user.name)}
                 </option>
               )),
             ])}
@@ -138,7 +140,7 @@ export function KeysPanel(props: { space: string; accounts: readonly Account[]; 
   const change = async (key: KeyRow, done: string, work: () => Promise<unknown>) => {
     const ok = await action.run(work);
     setAsked(null);
-    if (ok) notify('info', `The key ${key.access_key_id} was ${done}.`);
+    if (ok) notify('info', `The key ${visibleText(key.access_key_id)} was ${done}.`);
     props.onChange();
   };
   const setActive = (key: KeyRow, active: boolean) => change(key, active ? 'enabled' : 'disabled', () => sendJson('PATCH', path(key), { active }));
@@ -147,10 +149,10 @@ export function KeysPanel(props: { space: string; accounts: readonly Account[]; 
     <span class="key-actions">
       <button type="button" class="button small" disabled={action.busy} onClick={() => (key.active ? setAsked({ key, remove: false }) : void setActive(key, true))}>
         {key.active ? 'Disable' : 'Enable'}
-        <span class="visually-hidden"> {key.access_key_id}</span>
+        <span class="visually-hidden"> {visibleText(key.access_key_id)}</span>
       </button>
       <button type="button" class="button small danger" disabled={action.busy} onClick={() => setAsked({ key, remove: true })}>
-        Delete<span class="visually-hidden"> {key.access_key_id}</span>
+        Delete<span class="visually-hidden"> {visibleText(key.access_key_id)}</span>
       </button>
     </span>
   );
@@ -174,10 +176,10 @@ export function KeysPanel(props: { space: string; accounts: readonly Account[]; 
         rowKey={(key) => key.access_key_id}
         empty={`The namespace ${props.space} has no access key.`}
         columns={[
-          { title: 'Access key', cell: (key) => <code>{key.access_key_id}</code> },
+          { title: 'Access key', cell: (key) => <code><Name text={key.access_key_id} /></code> },
           { title: 'State', cell: (key) => <Badge tone={tones[keyState(key, now)]}>{keyState(key, now)}</Badge> },
-          { title: 'Holder', cell: (key) => key.holder },
-          { title: 'Account', cell: (key) => <span title={key.account.account_id}>{key.account.display_name}</span> },
+          { title: 'Holder', cell: (key) => <Name text={key.holder} /> },
+          { title: 'Account', cell: (key) => <Name text={key.account.display_name} title={key.account.account_id} /> },
           { title: 'Namespace', cell: (key) => key.namespace },
           { title: 'Expires', cell: (key) => (key.expires ? dateTime(key.expires) : '–') },
           { title: 'Actions', cell: buttons },
@@ -186,7 +188,7 @@ export function KeysPanel(props: { space: string; accounts: readonly Account[]; 
       {creating && <CreateDialog space={props.space} accounts={props.accounts} onClose={() => setCreating(false)} onChange={props.onChange} />}
       {asked && (
         <Confirmation
-          title={`${asked.remove ? 'Delete' : 'Disable'} ${asked.key.access_key_id}?`}
+          title={`${asked.remove ? 'Delete' : 'Disable'} ${visibleText(asked.key.access_key_id)}?`}
           action={asked.remove ? 'Delete the key' : 'Disable the key'}
           busy={action.busy}
           onClose={() => setAsked(null)}

@@ -4,7 +4,9 @@ import { getJson, inNamespace, sendJson } from '../api.ts';
 import { Alert, Badge, Panel } from '../components/basic.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Grid, type Column } from '../components/grid.tsx';
+import { Name } from '../components/name.tsx';
 import { plural, timeOfDay } from '../lib/format.ts';
+import { visibleJson, visibleText } from '../lib/keys.ts';
 import { changeOf } from '../lib/lifecycle.ts';
 import { useStore } from '../lib/store.ts';
 import { live } from '../live.ts';
@@ -39,7 +41,7 @@ const columns: readonly Column<Event>[] = [
     width: 'minmax(110px, 1.4fr)',
     cell: (event) => {
       const { bucket, key } = changeOf(event.message);
-      return <span title={`${bucket}/${key}`}>{`${bucket}/${key}`}</span>;
+      return <Name text={`${bucket}/${key}`} />;
     },
   },
   {
@@ -48,8 +50,8 @@ const columns: readonly Column<Event>[] = [
     width: 'minmax(110px, 1.2fr)',
     wideOnly: true,
     cell: (event) => (
-      <span title={event.destination}>
-        {event.delivered && <Badge tone="ok">delivered</Badge>} {event.destination.split(':').slice(2).join(':')}
+      <span>
+        {event.delivered && <Badge tone="ok">delivered</Badge>} <Name text={event.destination.split(':').slice(2).join(':')} title={visibleText(event.destination)} />
       </span>
     ),
   },
@@ -106,9 +108,9 @@ export function EventsPanel(props: { space: string }) {
       />
       {shown && (
         <Dialog title={`Event ${shown.number}`} wide onClose={() => setShown(null)}>
-          <p class="muted wrap-anywhere">{shown.destination}</p>
+          <p class="muted wrap-anywhere">{visibleText(shown.destination)}</p>
           <pre class="code-block" tabIndex={0}>
-            {JSON.stringify(shown.message, null, 2)}
+            {visibleJson(shown.message)}
           </pre>
         </Dialog>
       )}

@@ -3,15 +3,17 @@ import { useEffect, useState } from 'preact/hooks';
 import { getJson, messageOf, sendJson } from '../api.ts';
 import { Alert, Panel } from '../components/basic.tsx';
 import { Grid, rowHeight, type Column } from '../components/grid.tsx';
+import { Name } from '../components/name.tsx';
 import { localOf, utcOf, type Clock } from '../lib/clock.ts';
 import { bytes, dateTime, plural } from '../lib/format.ts';
+import { visibleText } from '../lib/keys.ts';
 import { actionText, type LifecycleAccount, type LifecycleAction } from '../lib/lifecycle.ts';
 import { useAction } from '../polling.ts';
 
 const columns: readonly Column<LifecycleAction>[] = [
-  { id: 'key', title: 'Object', width: 'minmax(140px, 2fr)', cell: (row) => <span title={`${row.bucket}/${row.key}`}>{`${row.bucket}/${row.key}`}</span> },
+  { id: 'key', title: 'Object', width: 'minmax(140px, 2fr)', cell: (row) => <Name text={`${row.bucket}/${row.key}`} /> },
   { id: 'action', title: 'Action', width: 'minmax(110px, 1.2fr)', cell: (row) => <span title={row.action}>{actionText(row)}</span> },
-  { id: 'rule', title: 'Rule', width: 'minmax(70px, 1fr)', cell: (row) => row.rule ?? '–' },
+  { id: 'rule', title: 'Rule', width: 'minmax(70px, 1fr)', cell: (row) => (row.rule ? <Name text={row.rule} /> : '–') },
   { id: 'date', title: 'Due', width: '168px', wideOnly: true, cell: (row) => dateTime(row.date), compare: (a, b) => Date.parse(a.date) - Date.parse(b.date) },
   { id: 'size', title: 'Size', width: '80px', end: true, wideOnly: true, cell: (row) => bytes(row.size), compare: (a, b) => a.size - b.size },
 ];
@@ -23,7 +25,7 @@ function Log(props: { label: string; account: LifecycleAccount; empty: string })
     <>
       {failed.map((bucket) => (
         <Alert key={bucket.name} kind="error">
-          {plural(bucket.failed, 'action', 'actions')} of {bucket.name} failed: {bucket.error}
+          {plural(bucket.failed, 'action', 'actions')} of {bucket.name} failed: {visibleText(bucket.error ?? '')}
         </Alert>
       ))}
       <Grid

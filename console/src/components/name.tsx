@@ -2,10 +2,10 @@
 import { visiblePieces, visibleText } from '../lib/keys.ts';
 import './name.css';
 
-export function Name(props: { text: string; empty?: string }) {
+export function Name(props: { text: string; empty?: string; title?: string }) {
   if (props.text === '') return <span class="muted">{props.empty ?? '(empty)'}</span>;
   return (
-    <bdi class="name" title={visibleText(props.text)}>
+    <bdi class="name" title={props.title ?? visibleText(props.text)}>
       {visiblePieces(props.text).map(({ text, escaped }, i) => (escaped ? <span key={i} class="name-escape">{text}</span> : text))}
     </bdi>
   );

@@ -1,6 +1,8 @@
 // What the running scenario has done so far, or the last one that ran.
 import { Alert, Badge, Panel, SimpleTable } from '../components/basic.tsx';
+import { Name } from '../components/name.tsx';
 import { count, plural } from '../lib/format.ts';
+import { visibleText } from '../lib/keys.ts';
 import { isAccountOf, remaining, ruleSummary, stateText, type FaultAccount, type RuleAccount } from '../lib/scenario.ts';
 import type { Json, JsonObject } from '../lib/schema.ts';
 import { hashOf } from '../router.ts';
@@ -27,8 +29,8 @@ function RuleTable(props: { account: FaultAccount; rules: readonly Json[] | null
         {
           title: 'Rule',
           cell: (row) => (
-            <a href={hashOf('requests', [], [['fault', row.account.id]])} title={row.rule === undefined ? 'Its requests' : ruleSummary(row.rule)}>
-              {row.account.id}
+            <a href={hashOf('requests', [], [['fault', row.account.id]])} title={row.rule === undefined ? 'Its requests' : visibleText(ruleSummary(row.rule))}>
+              <Name text={row.account.id} title={visibleText(row.rule === undefined ? row.account.id : ruleSummary(row.rule))} />
             </a>
           ),
         },
@@ -65,7 +67,7 @@ export function AccountPanel(props: {
   const ended = !props.active;
   return (
     <Panel
-      title={account.name ? `What fired: ${account.name}` : 'What fired'}
+      title={account.name ? `What fired: ${visibleText(account.name)}` : 'What fired'}
       flush
       actions={
         known && (

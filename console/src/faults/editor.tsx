@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { Field, Panel } from '../components/basic.tsx';
 import { JsonEditor } from '../components/json_editor.tsx';
 import { SchemaForm } from '../components/schema_form.tsx';
+import { visibleText } from '../lib/keys.ts';
 import { ruleId, ruleSummary } from '../lib/scenario.ts';
 import { isObject, placeOf, type Json, type JsonObject, type Schema } from '../lib/schema.ts';
 
@@ -44,8 +45,8 @@ function RuleList(props: { rules: readonly Json[]; selected: number; place: stri
               data-wrong={props.place.startsWith(`rules[${i}]`) ? '' : undefined}
               onClick={() => props.onSelect(i)}
             >
-              <strong>{ruleId(rule, i)}</strong>
-              <span class="muted">{ruleSummary(rule)}</span>
+              <strong>{visibleText(ruleId(rule, i))}</strong>
+              <span class="muted">{visibleText(ruleSummary(rule))}</span>
             </button>
           </li>
         ))}
@@ -66,7 +67,7 @@ function RuleForm(props: { editor: EditorProps; index: number; setRules: (rules:
   const copy = isObject(rule) ? { ...rule, ...(rule['id'] === undefined ? {} : { id: `${String(rule['id'])}-copy` }) } : rule;
   return (
     <div class="rule-form">
-      <div class="toolbar" role="group" aria-label={`Place of ${ruleId(rule, index)}`}>
+      <div class="toolbar" role="group" aria-label={`Place of ${visibleText(ruleId(rule, index))}`}>
         <button type="button" class="button small" disabled={index === 0} onClick={() => move(-1)}>
           Move up
         </button>
@@ -81,7 +82,7 @@ function RuleForm(props: { editor: EditorProps; index: number; setRules: (rules:
         </button>
       </div>
       <SchemaForm
-        label={`Rule ${ruleId(rule, index)}`}
+        label={`Rule ${visibleText(ruleId(rule, index))}`}
         schema={editor.schema.$defs!['rule']!}
         root={editor.schema}
         value={rule}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeListed, escapeDirections, fileNameOf, hasDotSegment, prefixesOf, queryText, visiblePieces, visibleText } from './keys.ts';
+import { decodeListed, escapeDirections, fileNameOf, hasDotSegment, prefixesOf, queryText, visibleJson, visiblePieces, visibleText } from './keys.ts';
 
 test('segments of dots are found, other dots are not', () => {
   for (const key of ['.', '..', 'a/../b', './a', 'a/.']) assert.equal(hasDotSegment(key), true, key);
@@ -36,6 +36,14 @@ test('characters without a glyph and those that change the direction are escapes
     { text: '\\u{1}', escaped: true },
     { text: 'c', escaped: false },
   ]);
+});
+
+test('JSON with escapes is the same value', () => {
+  const value = { 'a\u202e': ['gpj\u2066 \u00a0\n\u0085', '\u{e0001}é 日本'], b: {} };
+  const text = visibleJson(value);
+  assert.deepEqual(JSON.parse(text), value);
+  assert.equal(visibleText(text.replaceAll('\n', '')), text.replaceAll('\n', ''));
+  assert.equal(visibleJson({ a: [' x'] }), JSON.stringify({ a: [' x'] }, null, 2));
 });
 
 test('texts keep their lines and letters', () => {

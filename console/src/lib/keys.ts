@@ -66,6 +66,14 @@ export function escapeDirections(text: string): string {
   return text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, escapeOf);
 }
 
+// A value as JSON whose strings have escapes for the same characters.
+export function visibleJson(value: unknown, indent = 2): string {
+  // Other characters of this kind than line feeds are in strings only.
+  return JSON.stringify(value, null, indent).replace(/(?![\n ])(?:\p{C}|\p{Zl}|\p{Zp}|\p{Zs})/gu, (character) =>
+    [...Array(character.length).keys()].map((i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`).join(''),
+  );
+}
+
 // A name that a file system accepts, from the last segment of a key.
 export function fileNameOf(key: string): string {
   const name = key

@@ -32,16 +32,25 @@ function entry(change: Partial<Entry>): Entry {
   };
 }
 
-const difficult = ['', 'plain', "it's", 'a "b" $HOME `id` \\ !x', 'two\nlines', 'tab\tend', '-x', 'ü – 😀', '*?[a]{b,c}~', "''", '\\', '\u2028'];
+const difficult = ['', 'plain', "it's", 'a "b" $HOME `id` \\ !x', '-x', 'ü – 😀', '*?[a]{b,c}~', "''", '\\'];
+const invisible = ['two\nlines', "tab\tit's", '\u2028', 'x/\u202egpj.exe', '\u200b\\', '\u00ad1', '\u{e0001}', '\u001b[31m'];
 
 test('a shell reads a quoted text as it was', () => {
   const printed = execFileSync('sh', ['-c', `printf '%s|' ${difficult.map(shellQuoted).join(' ')}`], { encoding: 'utf8' });
   assert.equal(printed, difficult.map((text) => `${text}|`).join(''));
 });
 
+test('bash reads a text without a glyph as it was, from a line that shows it', () => {
+  const words = invisible.map(shellQuoted).join(' ');
+  assert.match(words, /^[\x20-\x7e]+$/);
+  const printed = execFileSync('bash', ['-c', `printf '%s|' ${words}`], { encoding: 'utf8' });
+  assert.equal(printed, invisible.map((text) => `${text}|`).join(''));
+});
+
 test('Python reads a quoted text as it was', () => {
-  const texts = [...difficult, '\u0000\u001b\u0085', '#{x}', '%s'];
+  const texts = [...difficult, ...invisible, '\u0000\u001b\u0085', '#{x}', '%s'];
   const list = `[${texts.map(pythonQuoted).join(', ')}]`;
+  assert.match(invisible.map(pythonQuoted).join(''), /^[\x20-\x7e]+$/);
   const printed = execFileSync('python3', ['-c', `import json; print(json.dumps(${list}))`], { encoding: 'utf8' });
   assert.deepEqual(JSON.parse(printed), texts);
 });

@@ -8,7 +8,22 @@ export interface Endpoint {
   port: number; // Of S3.
 }
 
+// Characters that a terminal or a page does not show, or that change how others are shown.
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+// `$'…'` is of bash, zsh, ksh and POSIX of 2024; it writes the bytes of UTF-8. Older shells do not have it, so only where needed.
+function escapedForShell(text: string): string {
+  let quoted = "$'";
+  for (const character of text) {
+    if (character === "'" || character === '\\') quoted += `\\${character}`;
+    else if (invisible.test(character)) for (const byte of new TextEncoder().encode(character)) quoted += `\\${byte.toString(8).padStart(3, '0')}`;
+    else quoted += character;
+  }
+  return `${quoted}'`;
+}
+
 export function shellQuoted(text: string): string {
+  if (invisible.test(text)) return escapedForShell(text);
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
@@ -19,7 +34,7 @@ export function pythonQuoted(text: string): string {
     if (character === '"' || character === '\\') quoted += `\\${character}`;
     else if (character === '\n') quoted += '\\n';
     else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) quoted += `\\x${code.toString(16).padStart(2, '0')}`;
-    else if (code === 0x2028 || code === 0x2029 || (code >= 0xd800 && code < 0xe000)) quoted += `\\u${code.toString(16)}`;
+    else if (invisible.test(character)) quoted += code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`;
     else quoted += character;
   }
   return `${quoted}"`;

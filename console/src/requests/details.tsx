@@ -2,15 +2,21 @@
 import { useEffect, useState } from 'preact/hooks';
 import { getJson, inNamespace } from '../api.ts';
 import { Badge, CopyButton, Members, SimpleTable, StatusBadge } from '../components/basic.tsx';
+import { Name } from '../components/name.tsx';
 import { type Decision, type Entry, type FilterName, type Header, signatureVerdict } from '../lib/entry.ts';
 import { bytes, count, dateTime, duration, timeOfDay } from '../lib/format.ts';
+import { visibleJson } from '../lib/keys.ts';
 import { boto3Line, curlLine } from '../lib/replay.ts';
 import { live, namespace } from '../live.ts';
 import { hashOf } from '../router.ts';
 import type { Answer } from './feed.ts';
 
 function FilterLink(props: { name: FilterName; value: string }) {
-  return <a href={hashOf('requests', [], [[props.name, props.value]])}>{props.value}</a>;
+  return (
+    <a href={hashOf('requests', [], [[props.name, props.value]])}>
+      <Name text={props.value} />
+    </a>
+  );
 }
 
 // The requests of one call of an SDK, as bars on one time axis. Without an invocation id only this request.
@@ -66,8 +72,12 @@ function Headers(props: { title: string; headers: readonly Header[] | undefined 
       <dl class="members header-list">
         {props.headers.map(([name, value], i) => (
           <>
-            <dt key={i}>{name}</dt>
-            <dd class="mono">{value}</dd>
+            <dt key={i}>
+              <Name text={name} />
+            </dt>
+            <dd class="mono">
+              <Name text={value} />
+            </dd>
           </>
         ))}
       </dl>
@@ -75,7 +85,7 @@ function Headers(props: { title: string; headers: readonly Header[] | undefined 
   );
 }
 
-const plain = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+const plain = (value: unknown) => (typeof value === 'object' ? visibleJson(value, 0) : <Name text={String(value)} />);
 
 function Decisions(props: { decisions: readonly Decision[] }) {
   const known = ['action', 'resource', 'allowed', 'decided_by'];
@@ -87,7 +97,7 @@ function Decisions(props: { decisions: readonly Decision[] }) {
           <Members
             items={[
               ['Action', decision.action],
-              ['Resource', decision.resource],
+              ['Resource', decision.resource && <Name text={decision.resource} />],
               ['Decided by', decision.decided_by],
               ...Object.entries(decision)
                 .filter(([name]) => !known.includes(name))
@@ -148,12 +158,12 @@ export function Details(props: { entry: Entry }) {
         {entry.ending === 'broken' && <Badge tone="error">connection broken</Badge>}
         {faults.map((rule) => (
           <Badge key={rule} tone="warning">
-            fault: {rule}
+            fault: <Name text={rule} />
           </Badge>
         ))}
       </p>
       <p class="mono wrap-anywhere">
-        {entry.method} {entry.target}
+        {entry.method} <Name text={entry.target} />
       </p>
 
       <h3>Time</h3>
@@ -187,7 +197,7 @@ export function Details(props: { entry: Entry }) {
           ['Connection', <FilterLink name="connection" value={String(entry.connection)} />],
           ['Earlier on it', `${count(entry.requests_before)} requests`],
           ['Address', `${entry.peer}${entry.tls ? ', TLS' : ''}`],
-          ['User agent', entry.user_agent],
+          ['User agent', entry.user_agent && <Name text={entry.user_agent} />],
         ]}
       />
 

@@ -1,5 +1,6 @@
 // Draws the heat map of partitions on a canvas.
 import { timeOfDay } from '../lib/format.ts';
+import { visibleText } from '../lib/keys.ts';
 import { largestRate, rowsOf, type Cell, type HeatColumn } from '../lib/partitions.ts';
 import { tokenColour } from '../theme.ts';
 
@@ -143,7 +144,7 @@ function drawLabels(context: CanvasRenderingContext2D, plot: Plot, colours: Colo
   plot.rows.forEach((begin, i) => {
     const y = i * rowHeightOf(plot);
     if (y < free) return;
-    context.fillText(begin === '' ? '(first key)' : fitted(context, begin, plot.left - 10), 2, y + 2);
+    context.fillText(begin === '' ? '(first key)' : fitted(context, visibleText(begin), plot.left - 10), 2, y + 2);
     free = y + 15;
   });
   context.font = '11px system-ui, sans-serif';

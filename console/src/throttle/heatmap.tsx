@@ -1,6 +1,7 @@
 // Requests by partition over time.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { number, percent, timeOfDay } from '../lib/format.ts';
+import { visibleText } from '../lib/keys.ts';
 import { largestRate, rangeText, type HeatColumn } from '../lib/partitions.ts';
 import { useStore } from '../lib/store.ts';
 import { darkness } from '../theme.ts';
@@ -39,7 +40,7 @@ export function HeatMap(props: { columns: readonly HeatColumn[]; seconds: number
   const found = pointer && plot.current ? hit(plot.current, columns, pointer.x, pointer.y) : null;
   const most = largestRate(columns);
   const text = found
-    ? `${timeOfDay(new Date(found.column.to * 1_000).toISOString()).slice(0, 8)} UTC, ${rangeText(found.cell.begin, found.cell.end)}: ` +
+    ? `${timeOfDay(new Date(found.column.to * 1_000).toISOString()).slice(0, 8)} UTC, ${visibleText(rangeText(found.cell.begin, found.cell.end))}: ` +
       `${number(found.cell.rate)} requests/s, ${percent(found.cell.refused)} refused`
     : totalText(columns.at(-1));
   return (

@@ -1,6 +1,8 @@
 // The partitions of a bucket as a table: tokens, rates and counts now.
 import { Grid, rowHeight, type Column } from '../components/grid.tsx';
+import { Name } from '../components/name.tsx';
 import { count } from '../lib/format.ts';
+import { visibleText } from '../lib/keys.ts';
 import { burst, compareKeys, rangeText, type BucketReport, type Partition } from '../lib/partitions.ts';
 
 function Tokens(props: { tokens: number; most: number }) {
@@ -31,8 +33,8 @@ function columnsOf(bucket: BucketReport): Column<Partition>[] {
       title: 'Keys',
       width: 'minmax(110px, 2fr)',
       cell: (partition) => (
-        <span class="mono" title={`Partition ${partition.id}: ${rangeText(partition.begin, partition.end)}`}>
-          {rangeText(partition.begin, partition.end)}
+        <span class="mono">
+          <Name text={rangeText(partition.begin, partition.end)} title={`Partition ${partition.id}: ${visibleText(rangeText(partition.begin, partition.end))}`} />
         </span>
       ),
       compare: (a, b) => compareKeys(a.begin, b.begin),

@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { getJson, inNamespace } from '../api.ts';
 import { Alert, Panel, SimpleTable } from '../components/basic.tsx';
+import { Name } from '../components/name.tsx';
 import { count, percent, plural } from '../lib/format.ts';
 import { countPrefixes } from '../lib/prefixes.ts';
 import { usePolled } from '../polling.ts';
@@ -73,7 +74,7 @@ export function RefusedPrefixes(props: { space: string; bucket: string }) {
         rowKey={(row) => `${row.prefix} ${row.whole}`}
         empty="No request of this bucket in the journal was refused by the limits."
         columns={[
-          { title: 'Prefix', cell: (row) => <span class="mono">{row.prefix === '' ? (row.whole ? 'all keys' : 'keys without /') : row.prefix}</span> },
+          { title: 'Prefix', cell: (row) => <span class="mono">{row.prefix === '' ? row.whole ? 'all keys' : 'keys without /' : <Name text={row.prefix} />}</span> },
           {
             title: '503',
             cell: (row) => (

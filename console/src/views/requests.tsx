@@ -4,9 +4,11 @@ import { download, getJson, inNamespace, isAbort, messageOf, sendJson } from '..
 import { Alert, Badge, StatusBadge } from '../components/basic.tsx';
 import { Confirmation, Dialog } from '../components/dialog.tsx';
 import { type Column, Grid } from '../components/grid.tsx';
+import { Name } from '../components/name.tsx';
 import { notify } from '../components/toast.tsx';
 import { type Entry, type Filter, filterOf } from '../lib/entry.ts';
 import { bytes, count, duration, plural, timeOfDay } from '../lib/format.ts';
+import { visibleText } from '../lib/keys.ts';
 import { useStore } from '../lib/store.ts';
 import { live, namespace } from '../live.ts';
 import { Details } from '../requests/details.tsx';
@@ -98,7 +100,7 @@ const columns: readonly Column<Row>[] = [
     title: 'Bucket and key',
     width: 'minmax(140px, 1fr)',
     wideOnly: true,
-    cell: (row) => !isGap(row) && <span title={objectOf(row)}>{objectOf(row)}</span>,
+    cell: (row) => !isGap(row) && <Name text={objectOf(row)} />,
   },
   {
     id: 'marks',
@@ -121,7 +123,7 @@ function Marks(props: { entry: Entry }) {
     <span class="marks">
       {entry.attempt > 1 && <Badge tone="accent">retry {entry.attempt}</Badge>}
       {entry.faults && (
-        <Badge tone="warning" title={`Fault rules: ${entry.faults}`}>
+        <Badge tone="warning" title={`Fault rules: ${visibleText(entry.faults)}`}>
           fault
         </Badge>
       )}
