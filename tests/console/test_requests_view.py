@@ -117,6 +117,18 @@ def test_hostile_names_are_escaped(console: Any, s3: Any, bucket: str):
     page.get_by_role("button", name="Record headers").click()
 
 
+def test_escape_closes_the_details(console: Any, s3: Any, bucket: str):
+    s3.put_object(Bucket=bucket, Key="key", Body=b"text")
+    page = console.open(f"requests?bucket={bucket}")
+    open_request(page, "PutObject")
+    page.get_by_role("button", name="Copy curl").focus()
+    page.keyboard.press("Escape")
+    expect(page.locator(".details")).to_have_count(0)
+    expect(page.get_by_role("grid")).to_be_focused()
+    page.keyboard.press("Enter")  # the row is still the active one
+    expect(page.locator(".details")).to_contain_text("PutObject")
+
+
 def test_headers_are_recorded_on_request(console: Any, s3: Any, bucket: str):
     page = console.open(f"requests?bucket={bucket}")
     page.get_by_role("button", name="Record headers").click()

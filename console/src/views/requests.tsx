@@ -252,7 +252,11 @@ export default function Requests() {
   const number = Number(params.get('entry') ?? '') || null;
   const { entry, problem: missing } = useSelected(number, feed.rows);
   const open = useCallback((row: Row) => !isGap(row) && replaceParams({ entry: String(row.number) }), []);
-  const close = () => replaceParams({ entry: undefined });
+  const body = useRef<HTMLDivElement>(null);
+  const close = () => {
+    replaceParams({ entry: undefined });
+    body.current?.querySelector<HTMLElement>('[role=grid]')?.focus(); // Its active row is the one that was open.
+  };
   const filtered = Object.keys(filter).length > 0;
   const behind = paused ? Math.max(0, (latest?.namespace.journal?.last ?? 0) - feed.last) : 0;
   const entries = useMemo(() => feed.rows.reduce((n, row) => n + (isGap(row) ? 0 : 1), 0), [feed.rows]);
@@ -277,7 +281,13 @@ export default function Requests() {
           {missing}
         </Alert>
       )}
-      <div class="requests-body">
+      <div
+        class="requests-body"
+        ref={body}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape' && entry && wide) close();
+        }}
+      >
         <section class="panel" aria-label="List of requests">
           <Grid
             label="Requests, newest first"
