@@ -1,6 +1,7 @@
 // The admin API: requests with the token, errors in the emulator's form.
 import { escapeDirections } from './lib/keys.ts';
 import { Store } from './lib/store.ts';
+import { isHeaderText } from './lib/token.ts';
 
 export class ApiError extends Error {
   readonly status: number; // 0: no response.
@@ -21,7 +22,13 @@ export interface Session {
   refused: boolean; // The emulator answered 401: it needs a token, or another one.
 }
 
-export const session = new Store<Session>({ token: sessionStorage.getItem(tokenName) ?? '', refused: false });
+// What no header can have is no token, so that the emulator answers and the form shows.
+function storedToken(): string {
+  const token = sessionStorage.getItem(tokenName) ?? '';
+  return isHeaderText(token) ? token : '';
+}
+
+export const session = new Store<Session>({ token: storedToken(), refused: false });
 
 export function signIn(token: string): void {
   sessionStorage.setItem(tokenName, token);

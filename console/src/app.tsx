@@ -3,9 +3,11 @@ import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf, session, signIn, signOut } from './api.ts';
 import { Alert, Field } from './components/basic.tsx';
+import { NotLoaded } from './components/not_loaded.tsx';
 import { Toasts } from './components/toast.tsx';
 import icon from './icon.svg';
 import { useStore } from './lib/store.ts';
+import { isHeaderText } from './lib/token.ts';
 import { live, namespace, reconnect, selectNamespace } from './live.ts';
 import { hashOf, route } from './router.ts';
 import { selectTheme, theme, type Theme } from './theme.ts';
@@ -48,6 +50,10 @@ function ThemeSwitch() {
 function Header(props: { current: string }) {
   const state = useStore(live);
   const { token } = useStore(session);
+  const tabs = useRef<HTMLElement>(null);
+  useEffect(() => {
+    tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ inline: 'nearest', block: 'nearest' });
+  }, [props.current]);
   return (
     <header class="shell-header">
       <div class="shell-bar">
@@ -66,7 +72,7 @@ function Header(props: { current: string }) {
           </button>
         )}
       </div>
-      <nav class="tabs" aria-label="Views">
+      <nav class="tabs" ref={tabs} aria-label="Views">
         {views.map((view) => (
           <a key={view.name} href={hashOf(view.name)} aria-current={view.name === props.current ? 'page' : undefined}>
             {view.title}
@@ -97,17 +103,19 @@ function ConnectionProblem() {
 function SignIn() {
   const { token } = useStore(session);
   const [value, setValue] = useState('');
+  const [problem, setProblem] = useState('');
   return (
     <form
       class="sign-in"
       onSubmit={(event) => {
         event.preventDefault();
-        if (value !== '') signIn(value);
+        if (!isHeaderText(value)) setProblem('The token has a line break or a character outside Latin-1, which no header can have. Copy it again.');
+        else if (value !== '') signIn(value);
       }}
     >
       <h1>Sign in</h1>
       <p class="muted">This emulator was started with an admin token. The token stays in this tab until it is closed.</p>
-      <Field label="Admin token" error={token === '' ? undefined : 'The emulator refused this token.'}>
+      <Field label="Admin token" error={problem || (token === '' ? undefined : 'The emulator refused this token.')}>
         {(attributes) => (
           <input
             {...attributes}
@@ -115,7 +123,10 @@ function SignIn() {
             autocomplete="off"
             spellcheck={false}
             value={value}
-            onInput={(event) => setValue(event.currentTarget.value)}
+            onInput={(event) => {
+              setValue(event.currentTarget.value);
+              setProblem('');
+            }}
           />
         )}
       </Field>
@@ -143,12 +154,12 @@ function ViewFrame(props: { view: View }) {
         loaded.set(view.name, module.default);
         setVersion((version) => version + 1);
       },
-      (error: unknown) => setProblem(`This view could not be loaded: ${messageOf(error)}. Reload the page.`),
+      (error: unknown) => setProblem(messageOf(error)),
     );
   }, [view]);
   const Loaded = loaded.get(view.name);
   if (Loaded) return <Loaded />;
-  return problem ? <Alert kind="error">{problem}</Alert> : <p class="muted">Loading …</p>;
+  return problem ? <NotLoaded problem={problem} /> : <p class="muted">Loading …</p>;
 }
 
 export function App() {

@@ -96,6 +96,40 @@ def test_sign_in(open_console: Any, start_emulator: Any):
         assert page.evaluate("sessionStorage.getItem('penstock-admin-token')") is None
 
 
+def test_a_token_that_no_header_can_have(open_console: Any, start_emulator: Any):
+    with start_emulator("--admin-token", "right-token") as emulator, open_console(emulator) as console:
+        page = console.open(live=False)
+        page.get_by_label("Admin token").fill("right\u2013token")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("alert")).to_contain_text("character outside Latin-1")
+        page.evaluate("sessionStorage.setItem('penstock-admin-token', 'right\u2013token\\n')")
+        page.reload()
+        page.get_by_label("Admin token").fill("right-token")
+        page.get_by_role("button", name="Sign in").click()
+        page.locator('.connection[data-phase="open"]').wait_for()
+
+
+def test_the_current_tab_is_in_view(open_console: Any, standalone: Any):
+    with open_console(standalone, width=NARROW) as console:
+        for view in ("faults", "overview", "access"):
+            page = console.open(view)
+            expect(page.locator('.tabs [aria-current="page"]')).to_be_in_viewport(ratio=0.95)
+
+
+def test_a_view_opened_while_the_emulator_is_down_is_loaded_later(open_console: Any, start_emulator: Any):
+    with ExitStack() as stack:
+        first = stack.enter_context(ExitStack())
+        emulator = first.enter_context(start_emulator())
+        console = stack.enter_context(open_console(emulator))
+        page = console.open()
+        first.close()
+        expect(page.locator(".connection")).to_have_text("Not connected")
+        page.get_by_role("link", name="Throttle").click()
+        expect(page.get_by_text("The page reloads when the emulator responds again.")).to_be_visible()
+        stack.enter_context(start_emulator("--admin-port", str(urlsplit(emulator.admin).port)))
+        expect(page.get_by_role("heading", name="Throttle", level=1)).to_be_visible()
+
+
 def test_reconnects_to_a_restarted_emulator(open_console: Any, start_emulator: Any):
     with ExitStack() as stack:
         first = stack.enter_context(ExitStack())

@@ -2,7 +2,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { messageOf } from '../api.ts';
-import { Alert } from './basic.tsx';
+import { NotLoaded } from './not_loaded.tsx';
 
 export function lazy<Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>): ComponentType<Props> {
   let loaded: ComponentType<Props> | null = null;
@@ -16,11 +16,11 @@ export function lazy<Props extends object>(load: () => Promise<{ default: Compon
           loaded = module.default;
           setVersion((version) => version + 1);
         },
-        (error: unknown) => setProblem(`This part of the page could not be loaded: ${messageOf(error)}. Reload the page.`),
+        (error: unknown) => setProblem(messageOf(error)),
       );
     }, []);
     const Loaded = loaded;
     if (Loaded) return <Loaded {...props} />;
-    return problem ? <Alert kind="error">{problem}</Alert> : <p class="muted">Loading …</p>;
+    return problem ? <NotLoaded problem={problem} /> : <p class="muted">Loading …</p>;
   };
 }
