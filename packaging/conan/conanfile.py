@@ -14,7 +14,7 @@ from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy
 from conan.tools.gnu import PkgConfigDeps
 
-FILES = ("CMakeLists.txt", "LICENSE", "VERSION")
+FILES = ("CMakeLists.txt", "LICENSE", "VERSION", "docs/faults.schema.json", "docs/limits.schema.json", "docs/users.schema.json")
 FOLDERS = ("base", "client", "cmake", "emulator", "packaging/debian")  # the last: the build configures a Debian package
 
 
@@ -37,7 +37,9 @@ class PenstockRecipe(ConanFile):
 
     def export_sources(self):
         for name in FILES:  # not copy(), which would search the checkout with its build folders
-            shutil.copy(self._checkout / name, self.export_sources_folder)
+            target = Path(self.export_sources_folder, name)
+            target.parent.mkdir(exist_ok=True)
+            shutil.copy(self._checkout / name, target)
         for name in FOLDERS:
             copy(self, "*", self._checkout / name, Path(self.export_sources_folder, name))
 

@@ -15,7 +15,7 @@ TIMEOUT_MS = 60_000  # of a busy machine
 expect.set_options(timeout=TIMEOUT_MS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # Playwright's event loop runs as long as this, and tests of asyncio need a thread without one.
 def browser() -> Iterator[Browser]:
     executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert executable, "no Chromium on PATH; install Debian's package chromium"
@@ -25,7 +25,7 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def open_console(browser: Browser) -> Callable[..., AbstractContextManager[Console]]:
     """A function that opens a page for an emulator. An error of its script, also one of its policy, fails the test."""
 

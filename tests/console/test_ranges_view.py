@@ -59,6 +59,11 @@ def test_reads_of_a_client(console: Any, client: Any, s3: Any, bucket: str):
     for begin, end in ((0, 1000), (500, 1500), (1 << 19, (1 << 19) + 4096)):
         client.get(bucket, "data/a b.bin", range=(begin, end))
     page = console.open("ranges")
+    page.get_by_label("Key", exact=True).fill("no such key")
+    expect(page.get_by_text("No object in this list has these names.")).to_be_visible()
+    page.get_by_label("Key", exact=True).fill("a b")
+    page.get_by_label("Bucket", exact=True).fill(bucket)
+    expect(page.locator(ROWS)).to_have_count(1)
     page.locator(ROWS).filter(has_text=f"{bucket}/data/a b.bin").click()
     expect(number(page, "Requests")).to_contain_text("3")
     expect(number(page, "Bytes fetched")).to_contain_text("6,096")
@@ -102,6 +107,7 @@ def test_a_small_object_and_other_requests(console: Any, s3: Any, bucket: str):
     with pytest.raises(ClientError):
         s3.get_object(Bucket=bucket, Key="small", Range="bytes=100-")
     page = console.open("ranges")
+    page.get_by_label("Bucket", exact=True).fill(bucket)
     row = page.locator(ROWS).filter(has_text=f"{bucket}/small")
     expect(row.get_by_role("gridcell").nth(1)).to_have_text("1")
     expect(row.get_by_role("gridcell").nth(2)).to_have_text("13 B")

@@ -24,7 +24,8 @@ def constant_of(file: Path, name: str) -> Any:
 def test_the_files_of_the_conan_recipe_can_be_configured(tmp_path: Path) -> None:
     recipe = ROOT / "packaging/conan/conanfile.py"
     for name in constant_of(recipe, "FILES"):
-        shutil.copy(ROOT / name, tmp_path)
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
     for name in constant_of(recipe, "FOLDERS"):
         shutil.copytree(ROOT / name, tmp_path / name)
     command = ["cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja", "-DPENSTOCK_TESTS=OFF"]

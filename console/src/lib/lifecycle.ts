@@ -1,4 +1,5 @@
 // What lifecycle rules do, from /_penstock/lifecycle. Pure.
+import { decodedParameter } from './keys.ts';
 
 export interface LifecycleAction {
   action: string;

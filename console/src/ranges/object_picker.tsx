@@ -43,9 +43,14 @@ const columns: Column<Used>[] = [
 
 const open = (bucket: string, key: string) => navigate(hashOf('ranges', [bucket, key]));
 
-function OtherObject() {
-  const [bucket, setBucket] = useState('');
-  const [key, setKey] = useState('');
+interface Wanted {
+  bucket: string;
+  key: string;
+}
+
+// Names an object, also one that is not in the list; the list shows those whose names contain the texts.
+function ObjectForm(props: { wanted: Wanted; onChange: (wanted: Wanted) => void }) {
+  const { bucket, key } = props.wanted;
   return (
     <form
       class="toolbar other-object"
@@ -55,10 +60,10 @@ function OtherObject() {
       }}
     >
       <Field label="Bucket">
-        {(attributes) => <input {...attributes} spellcheck={false} autocomplete="off" value={bucket} onInput={(event) => setBucket(event.currentTarget.value)} />}
+        {(attributes) => <input {...attributes} spellcheck={false} autocomplete="off" value={bucket} onInput={(event) => props.onChange({ bucket: event.currentTarget.value, key })} />}
       </Field>
       <Field label="Key">
-        {(attributes) => <input {...attributes} spellcheck={false} autocomplete="off" value={key} onInput={(event) => setKey(event.currentTarget.value)} />}
+        {(attributes) => <input {...attributes} spellcheck={false} autocomplete="off" value={key} onInput={(event) => props.onChange({ bucket, key: event.currentTarget.value })} />}
       </Field>
       <button type="submit" class="button" disabled={!bucket || !key}>
         Show its reads
@@ -72,6 +77,9 @@ export function ObjectPicker(props: { namespace: string }) {
   const loading = useLoading((signal) => ask<Answer>(props.namespace, { question: 'objects', filter: successfulReads }, signal), [props.namespace]);
   const { value, problem, busy, reload } = loading;
   const shown = useRef(last);
+  const [wanted, setWanted] = useState<Wanted>({ bucket: '', key: '' });
+  const filtered = wanted.bucket !== '' || wanted.key !== '';
+  const rows = (value?.objects ?? []).filter(({ bucket, key }) => bucket.includes(wanted.bucket) && key.includes(wanted.key));
   useEffect(() => {
     if (busy || shown.current === last) return;
     shown.current = last;
@@ -83,17 +91,17 @@ export function ObjectPicker(props: { namespace: string }) {
         <h1>Ranges</h1>
       </div>
       <p class="muted">The bytes of an object that clients read, by connection, address, access key or user agent. The list counts successful GetObject requests, and the bytes of their bodies.</p>
-      <OtherObject />
+      <ObjectForm wanted={wanted} onChange={setWanted} />
       {problem && <Alert kind="error">{problem}</Alert>}
       <Panel title="Objects that were read" flush class="picker">
         <Grid
           label="Objects that were read"
           columns={columns}
-          rows={value?.objects ?? []}
+          rows={rows}
           rowKey={({ bucket, key }) => `${bucket}/${key}`}
           sort={{ column: 'reads', descending: true }}
           onOpen={({ bucket, key }) => open(bucket, key)}
-          empty={busy ? 'Loading …' : 'The journal has no successful read of an object.'}
+          empty={busy ? 'Loading …' : filtered ? 'No object in this list has these names.' : 'The journal has no successful read of an object.'}
         />
       </Panel>
       {value && value.objects_dropped > 0 && <p class="muted">{plural(value.objects_dropped, 'object', 'objects')} with fewer reads are not shown.</p>}
