@@ -114,6 +114,28 @@ TEST_F(ConfigurationChecksTest, LoggingNeedsABucketOfTheSameOwnerAndRegion) {
   EXPECT_EQ(Get("logging").Element("TargetBucket"), "<absent>");
 }
 
+// Recorded against Amazon S3: READ_ACP is accepted, although the service model lacks it.
+TEST_F(ConfigurationChecksTest, LoggingGrantsHaveFourPermissions) {
+  s3_.Send("PUT /logs\nx-amz-object-ownership: ObjectWriter");
+  const auto outcome = [&](std::string_view permission) {
+    return Put("logging",
+               "<BucketLoggingStatus><LoggingEnabled><TargetBucket>logs</TargetBucket>"
+               "<TargetPrefix/><TargetGrants><Grant>"
+               "<Grantee xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
+               "xsi:type=\"Group\"><URI>http://acs.amazonaws.com/groups/global/AllUsers</URI>"
+               "</Grantee><Permission>" +
+                   std::string(permission) +
+                   "</Permission></Grant></TargetGrants></LoggingEnabled></BucketLoggingStatus>")
+        .Outcome();
+  };
+  for (const char* permission : {"FULL_CONTROL", "READ", "READ_ACP", "WRITE"}) {
+    EXPECT_EQ(outcome(permission), "200") << permission;
+    EXPECT_EQ(Get("logging").Element("Permission"), permission);
+  }
+  EXPECT_EQ(outcome("WRITE_ACP"), "400 MalformedXML");
+  EXPECT_EQ(outcome("read"), "400 MalformedXML");
+}
+
 TEST_F(ConfigurationChecksTest, ObjectLockNeedsVersioningAndOnePeriod) {
   const auto lock = [](std::string_view retention) {
     return "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</"
