@@ -187,11 +187,15 @@ std::size_t Pattern::AddVariable(std::string_view text) {
   return end + 1;
 }
 
-std::optional<std::u16string> Pattern::CodeFor(const Context& context) const {
+std::optional<std::u16string> Pattern::CodeFor(const Context& context, std::size_t most) const {
   std::u16string code;
+  std::size_t stars = 0;
   for (const Piece& piece : pieces_) {
+    // A request chooses the values, so the result could be large. All but a '*' is at least a byte.
+    if (code.size() - stars > most) return std::nullopt;
     if (piece.kind == Kind::kLiteral) {
       code += piece.code;
+      stars += std::count(piece.code.begin(), piece.code.end(), kAnyCharacters);
       continue;
     }
     // A key with several values cannot be a variable (IAM User Guide, "Multivalued context keys").
@@ -208,13 +212,13 @@ bool Pattern::Matches(std::string_view value, const Context& context, Case lette
   if (plain_) return ignore_case ? EqualsIgnoreCase(text_, value) : text_ == value;
   if (pieces_.size() == 1 && pieces_.front().kind == Kind::kLiteral)
     return MatchesCode(pieces_.front().code, value, ignore_case);
-  const auto code = CodeFor(context);
+  const auto code = CodeFor(context, value.size());
   return code && MatchesCode(*code, value, ignore_case);
 }
 
 bool Pattern::MatchesArn(std::string_view arn, const Context& context) const {
   const auto parts = SplitArn(arn);
-  const auto code = CodeFor(context);
+  const auto code = CodeFor(context, arn.size());
   if (!parts || !code) return false;
   Code rest = *code;
   for (std::size_t i = 0; i < parts->size(); ++i) {

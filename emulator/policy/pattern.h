@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_POLICY_PATTERN_H_
 #define PENSTOCK_EMULATOR_POLICY_PATTERN_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -53,7 +54,9 @@ class Pattern {
   void AddText(std::string_view text, Wildcards wildcards);
   // Returns the number of bytes of the variable at the beginning of `text`; 0: there is none.
   std::size_t AddVariable(std::string_view text);
-  std::optional<std::u16string> CodeFor(const Context& context) const;
+  // Replaces the variables by their values. Returns nullopt if one has none, or if only a text with
+  // more than `most` bytes could match.
+  std::optional<std::u16string> CodeFor(const Context& context, std::size_t most) const;
 
   std::string text_;
   std::vector<Piece> pieces_;  // Neighbouring literals are joined.

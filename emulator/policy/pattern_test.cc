@@ -69,6 +69,30 @@ TEST(PolicyPatternTest, TheOlderVersionHasNoVariables) {
   EXPECT_FALSE(pattern.Matches("ann", kContext));
 }
 
+// A request chooses the values of variables, so it must not choose the memory that a policy takes.
+TEST(PolicyPatternTest, VariablesAreReplacedUntilTheTextIsTooShort) {
+  class Counting final : public Context {
+   public:
+    std::optional<Values> Find(std::string_view) const override {
+      ++finds;
+      return Values{std::string(1000, 'a')};
+    }
+    mutable int finds = 0;
+  };
+  const auto finds = [](std::string_view text, bool matches) {
+    std::string variables;
+    for (int i = 0; i < 700; ++i) variables += "*${aws:UserAgent}?";
+    const Pattern pattern(variables + "*", Pattern::Wildcards::kYes, Pattern::Variables::kYes);
+    const Counting context;
+    EXPECT_EQ(pattern.Matches(text, context), matches);
+    return context.finds;
+  };
+  EXPECT_EQ(finds("short", false), 1);
+  EXPECT_EQ(finds(std::string(3000, 'a'), false), 3);
+  EXPECT_EQ(finds(std::string(700 * 1001 - 1, 'a'), false), 700);
+  EXPECT_EQ(finds(std::string(700 * 1001, 'a'), true), 700);
+}
+
 TEST(PolicyPatternTest, ManyStarsTakePolynomialTime) {
   std::string stars;
   for (int i = 0; i < 2000; ++i) stars += "*a";

@@ -210,8 +210,8 @@ RequiredActions ActionsOf(const Call& call) {
   const bool names_version = !row->of_version.empty() && call.Query("versionId").has_value();
   RequiredActions actions{names_version ? row->of_version : row->action};
   if (Contains(kCreations, operation)) AddCreationActions(call, actions);
-  if (operation == "PutObject" || operation == "CompleteMultipartUpload" ||
-      operation == "DeleteObject") {
+  if (operation == "PutObject" || operation == "CopyObject" ||
+      operation == "CompleteMultipartUpload" || operation == "DeleteObject") {
     if (ComparesETag(call)) actions.push_back("s3:GetObject");
   } else if (operation == "GetObjectAttributes") {
     actions.push_back(names_version ? "s3:GetObjectVersionAttributes" : "s3:GetObjectAttributes");

@@ -68,6 +68,8 @@ TEST(ActionsTest, VersionsAndHeadersNeedOtherActions) {
                   "s3:PutObjectLegalHold"}));
   EXPECT_EQ(ActionsFor("DeleteObject", "/bucket/k", {{"If-Match", "\"e\""}}),
             (List{"s3:DeleteObject", "s3:GetObject"}));
+  EXPECT_EQ(ActionsFor("CopyObject", "/bucket/k", {{"If-Match", "\"e\""}}),
+            (List{"s3:PutObject", "s3:GetObject"}));
   EXPECT_EQ(ActionsFor("DeleteObject", "/bucket/k", {{"If-Match", "*"}}),
             (List{"s3:DeleteObject"}));
   EXPECT_EQ(ActionsFor("DeleteObject", "/bucket/k?versionId=v",

@@ -18,9 +18,9 @@ namespace {
 
 using policy::Decision;
 
-// Actions by which a root can repair a policy that denies it everything (IAM User Guide, "AWS JSON
+// By these actions a root can repair a policy that denies it everything (IAM User Guide, "AWS JSON
 // policy elements: Principal"; Amazon S3 API Reference, "PutBucketPolicy").
-bool RepairsPolicy(std::string_view action) {
+bool IsAboutPolicy(std::string_view action) {
   return action == "s3:GetBucketPolicy" || action == "s3:PutBucketPolicy" ||
          action == "s3:DeleteBucketPolicy" || action == "s3express:GetBucketPolicy" ||
          action == "s3express:PutBucketPolicy" || action == "s3express:DeleteBucketPolicy";
@@ -127,7 +127,7 @@ Outcome Judge(const Call& call, const Subject& subject, std::string_view action,
     const BucketAccess& access = AccessOf(*subject.bucket);
     request.same_account = OwnsBucket(who, *subject.bucket);
     request.resource_policy = access.policy.get();
-    request.root_always = RepairsPolicy(action);
+    request.root_always = IsAboutPolicy(action);
     // Only the bucket's account may use a public policy.
     request.resource_policy_allows =
         request.same_account || !access.public_policy || !access.block.restrict_buckets;
@@ -147,7 +147,13 @@ Result<void> Check(Call& call, const Subject& subject, std::string_view action,
   std::string resource = ArnOf(call, subject);
   const auto [request, decision] = Judge(call, subject, action, resource, body);
   Result<void> result = Ok();
-  if (!decision.allowed) result = Denied(exchange.identity, request, decision);
+  if (!decision.allowed) {
+    result = Denied(exchange.identity, request, decision);
+  } else if (IsAboutPolicy(action) && !request.same_account) {
+    // Whoever has the permission, but not an identity of the bucket owner's account (Amazon S3 API
+    // Reference, "GetBucketPolicy", "PutBucketPolicy" and "DeleteBucketPolicy").
+    result = MethodNotAllowed(exchange.request.method, "BUCKETPOLICY");
+  }
   if (record == Record::kYes) {
     Decisions::Add(exchange,
                    {action, std::move(resource), decision,

@@ -177,6 +177,35 @@ TEST_F(AuthorizationTest, BucketPoliciesGrantToUsersAndAccounts) {
   EXPECT_EQ(Outcome("GET /bucket/k"), "403 AccessDenied");
 }
 
+// Amazon S3 API Reference, "GetBucketPolicy", "PutBucketPolicy" and "DeleteBucketPolicy".
+TEST_F(AuthorizationTest, OnlyTheBucketsAccountUsesItsPolicy) {
+  AllowPublicAccess();
+  SetPolicy(
+      R"({"Effect":"Allow","Principal":"*","Action":"s3:*","Resource":"arn:aws:s3:::bucket"})");
+  const std::string before = s3_.Send("GET /bucket?policy").body;
+  const auto refused = [&](const char* who) {
+    for (const char* method : {"GET", "DELETE"}) {
+      const Reply reply = s3_.Send(std::string(method) + " /bucket?policy");
+      EXPECT_EQ(reply.Outcome(), "405 MethodNotAllowed") << who << " " << method;
+      EXPECT_EQ(reply.Element("ResourceType"), "BUCKETPOLICY");
+    }
+    EXPECT_EQ(s3_.SendDocument("PUT /bucket?policy", "{}").Outcome(), "405 MethodNotAllowed");
+    EXPECT_EQ(Outcome("GET /bucket?policyStatus"), "200") << who << ": others may be allowed this";
+  };
+  BeOtherAccount();
+  refused("another account");
+  BeAnonymous();
+  refused("anonymous");
+  BeUser();
+  EXPECT_EQ(Outcome("GET /bucket?policy"), "200");
+  BeOwner();
+  EXPECT_EQ(s3_.Send("GET /bucket?policy").body, before);
+  SetPolicy(
+      R"({"Effect":"Allow","Principal":"*","Action":"s3:Get*","Resource":"arn:aws:s3:::bucket/*"})");
+  BeOtherAccount();
+  EXPECT_EQ(Outcome("GET /bucket?policy"), "403 AccessDenied") << "without the permission";
+}
+
 TEST_F(AuthorizationTest, PublicPoliciesNeedDisabledBlocks) {
   AllowPublicAccess();
   SetPolicy(

@@ -71,16 +71,29 @@ std::string_view AuthType(const Call& call) {
 
 std::string_view SignatureVersion(const Call& call) {
   const auto authorization = call.exchange.request.Find("authorization");
+  const Form* const form = call.exchange.form;
   const bool second = call.Query("AWSAccessKeyId").has_value() ||
-                      (authorization && authorization->starts_with("AWS "));
+                      (authorization && authorization->starts_with("AWS ")) ||
+                      (form != nullptr && form->Find("AWSAccessKeyId").has_value());
   return second ? "AWS" : "AWS4-HMAC-SHA256";
 }
 
-// Milliseconds since the signature's date.
-std::optional<Values> SignatureAge(const Call& call) {
+// The date of a signature of version 4.
+std::optional<WallTime> SignatureDate(const Call& call) {
+  const RequestHead& request = call.exchange.request;
   auto text = call.Query("X-Amz-Date");
-  if (!text) text = call.exchange.request.Find("x-amz-date");
-  const auto date = text ? ParseAmzDate(*text) : std::nullopt;
+  if (!text && call.exchange.form != nullptr) text = call.exchange.form->Find("x-amz-date");
+  if (!text) text = request.Find("x-amz-date");
+  if (text) return ParseAmzDate(*text);
+  text = request.Find("date");
+  return text ? ParseHttpDate(*text) : std::nullopt;
+}
+
+// Milliseconds since the signature's date; 0 for version 2 (Amazon S3 API Reference, "Amazon S3
+// Signature Version 4 Authentication Specific Policy Keys").
+std::optional<Values> SignatureAge(const Call& call) {
+  if (SignatureVersion(call) == "AWS") return One("0");
+  const auto date = SignatureDate(call);
   const auto now = call.exchange.Now();
   if (!date || !now) return std::nullopt;
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(*now - *date);
@@ -152,15 +165,7 @@ const store::ObjectRecord* RequestContext::object() const {
 }
 
 std::optional<Values> RequestContext::Find(std::string_view key) const {
-  for (const auto& [name, values] : body_) {
-    // A tag's entry has its key and its value.
-    if (name.ends_with('/')) {
-      if (key.starts_with(name) && EqualsIgnoreCase(key.substr(name.size()), values.front()))
-        return One(values.back());
-    } else if (name == key) {
-      return values;
-    }
-  }
+  if (auto values = FindInBody(key)) return values;
   const std::size_t colon = key.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
   const std::string_view prefix = key.substr(0, colon);
@@ -168,6 +173,19 @@ std::optional<Values> RequestContext::Find(std::string_view key) const {
   if (prefix == "aws") return FindGlobal(name);
   if (prefix == "s3" || prefix == "s3express") return FindOfService(name);
   return std::nullopt;
+}
+
+std::optional<Values> RequestContext::FindInBody(std::string_view key) const {
+  const Values* other_case = nullptr;
+  for (const auto& [name, values] : body_) {
+    if (name == key) return values;
+    // A tag's entry has its key and its value. As in FindTag, the same case is preferred.
+    if (!name.ends_with('/') || !key.starts_with(name)) continue;
+    const std::string_view tag = key.substr(name.size());
+    if (tag == values.front()) return One(values.back());
+    if (other_case == nullptr && EqualsIgnoreCase(tag, values.front())) other_case = &values;
+  }
+  return other_case == nullptr ? std::nullopt : One(other_case->back());
 }
 
 std::optional<Values> RequestContext::FindGlobal(std::string_view name) const {
@@ -202,7 +220,9 @@ std::optional<Values> RequestContext::FindOfService(std::string_view name) const
   if (name == "signatureversion") {
     return call_.exchange.identity.owner_id.empty() ? std::nullopt : One(SignatureVersion(call_));
   }
-  if (name == "signatureage") return SignatureAge(call_);
+  if (name == "signatureage") {
+    return call_.exchange.identity.owner_id.empty() ? std::nullopt : SignatureAge(call_);
+  }
   if (name == "tlsversion") return Known(call_.exchange.connection.tls_version);
   if (name == "resourceaccount") return FindGlobal(name);
   if (name == "versionid") {

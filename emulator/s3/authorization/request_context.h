@@ -41,6 +41,7 @@ class RequestContext final : public policy::Context {
   const store::ObjectRecord* object() const;
 
  private:
+  std::optional<Values> FindInBody(std::string_view key) const;
   std::optional<Values> FindGlobal(std::string_view name) const;
   std::optional<Values> FindOfService(std::string_view name) const;
   std::optional<Values> FindInRequest(std::string_view name) const;

@@ -26,6 +26,7 @@ class RequestContextTest : public ::testing::Test {
     exchange.identity = identity_;
     exchange.target = ParseTarget(target, "127.0.0.1", {}).value();
     exchange.operation = operation_;
+    exchange.form = form_;
     const RouterOptions options;
     Call call{exchange, options, *exchange.space->store, exchange.target.Has("X-Amz-Signature")};
     call.opened = exchange.space->store->FindBucket(BucketName("bucket")).value();
@@ -43,6 +44,7 @@ class RequestContextTest : public ::testing::Test {
   Connection connection_;
   Identity identity_ = s3_.identity();
   std::string operation_ = "GetObject";
+  const Form* form_ = nullptr;
 };
 
 TEST_F(RequestContextTest, GlobalKeys) {
@@ -122,8 +124,25 @@ TEST_F(RequestContextTest, Signatures) {
   constexpr std::string_view kPresigned = "/bucket/k?X-Amz-Date=20260102T030400Z&X-Amz-Signature=0";
   EXPECT_EQ(Find("s3:authType", kPresigned), "REST-QUERY-STRING");
   EXPECT_EQ(Find("s3:signatureAge", kPresigned), "5000");
+  EXPECT_EQ(Find("s3:signatureAge", "/bucket/k", {{"x-amz-date", "20260102T030403Z"}}), "2000");
+  EXPECT_EQ(Find("s3:signatureAge", "/bucket/k", {{"Date", "Fri, 02 Jan 2026 03:04:02 GMT"}}),
+            "3000");
+  EXPECT_EQ(Find("s3:signatureAge", "/bucket/k",
+                 {{"Authorization", "AWS a:b"}, {"Date", "Fri, 02 Jan 2026 03:04:02 GMT"}}),
+            "0")
+      << "version 2";
   operation_ = "PostObject";
   EXPECT_EQ(Find("s3:authType"), "POST");
+  const Form fourth{{{"key", "k"}, {"X-Amz-Date", "20260102T030401Z"}}, {}};
+  form_ = &fourth;
+  EXPECT_EQ(Find("s3:signatureAge"), "4000");
+  EXPECT_EQ(Find("s3:signatureversion"), "AWS4-HMAC-SHA256");
+  const Form second{{{"key", "k"}, {"AWSAccessKeyId", "a"}}, {}};
+  form_ = &second;
+  EXPECT_EQ(Find("s3:signatureAge"), "0");
+  EXPECT_EQ(Find("s3:signatureversion"), "AWS");
+  identity_ = {};
+  EXPECT_EQ(Find("s3:signatureAge"), "<absent>");
 }
 
 TEST_F(RequestContextTest, ParametersAndHeaders) {
@@ -151,6 +170,10 @@ TEST_F(RequestContextTest, Tags) {
   const BodyKeys body = TagKeys({{"x", "9"}});
   EXPECT_EQ(Find("s3:RequestObjectTag/x", "/bucket/k", {}, body), "9");
   EXPECT_EQ(Find("s3:RequestObjectTagKeys", "/bucket/k", {}, body), "x");
+  const BodyKeys cases = TagKeys({{"Team", "ml"}, {"team", "other"}});
+  EXPECT_EQ(Find("s3:RequestObjectTag/team", "/bucket/k", {}, cases), "other");
+  EXPECT_EQ(Find("s3:RequestObjectTag/Team", "/bucket/k", {}, cases), "ml");
+  EXPECT_EQ(Find("s3:RequestObjectTag/TEAM", "/bucket/k", {}, cases), "ml") << "the first one";
 }
 
 }  // namespace

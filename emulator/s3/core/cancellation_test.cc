@@ -3,6 +3,8 @@
 #include <memory>
 #include <string>
 
+#include "base/digest.h"
+#include "base/encoding.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/core/exchange.h"
 #include "emulator/s3/core/handlers.h"
@@ -99,6 +101,27 @@ TEST_F(CancellationTest, EndsTheReadingOfAPostedFile) {
   ASSERT_FALSE(posted.ok());
   EXPECT_EQ(posted.error().code, "ServiceUnavailable");
   EXPECT_FALSE(s3_.store().FindObject(BucketName("bucket"), ObjectKey("posted")).ok());
+}
+
+TEST_F(CancellationTest, EndsADeletionBetweenTwoKeysAndDeletesNone) {
+  std::string keys;
+  for (int i = 0; i < 100; ++i) keys += "<Object><Key>source</Key></Object>";
+  const std::string document = "<Delete>" + keys + "</Delete>";
+  testing::TextBody body(document, document.size(), {});
+  head_.method = "POST";
+  head_.target = "/bucket?delete";
+  const std::string digest = Base64Encode(Md5(AsBytes(document)));
+  head_.headers = {{"Content-MD5", digest}};
+  exchange_.body = &body;
+  exchange_.operation = "DeleteObjects";
+  exchange_.target.bucket = BucketName("bucket");
+  exchange_.space = std::shared_ptr<Namespace>(std::shared_ptr<void>(), &s3_.space());
+  exchange_.identity = s3_.identity();
+  wire_.left = 60;
+  const auto deleted = DeleteObjects(call_);
+  ASSERT_FALSE(deleted.ok());
+  EXPECT_EQ(deleted.error().code, "ServiceUnavailable");
+  EXPECT_TRUE(s3_.store().FindObject(BucketName("bucket"), ObjectKey("source")).ok());
 }
 
 TEST_F(CancellationTest, LeavesRequestsOfARunningServerAlone) {

@@ -134,12 +134,13 @@ Result<void> AuthorizeEntry(Call& call, const Entry& entry) {
 }
 
 // Returns one outcome per entry, in order. Deletes all valid entries in one commit.
-std::vector<Result<store::DeleteOutcome>> DeleteEntries(Call& call,
-                                                        const std::vector<Entry>& entries) {
+Result<std::vector<Result<store::DeleteOutcome>>> DeleteEntries(Call& call,
+                                                                const std::vector<Entry>& entries) {
   std::vector<Result<store::DeleteOutcome>> outcomes;
   std::vector<std::size_t> entry_indices;  // Maps `deletes` to indices of `entries`.
   std::vector<store::DeleteObject> deletes;
   for (const Entry& entry : entries) {
+    PENSTOCK_TRY(RefuseIfCancelled(call.exchange));
     auto request = MakeDelete(call, entry);
     if (request.ok() && call.exchange.notes) {
       if (auto refusal = call.exchange.notes->RefuseEntry(outcomes.size(), entry.key))
@@ -204,7 +205,7 @@ Result<void> DeleteObjects(Call& call) {
   PENSTOCK_ASSIGN(const DeleteRequest request, ParseRequest(text, IsDirectoryBucket(*bucket)));
   XmlWriter xml;
   xml.Open("DeleteResult", kXmlNamespace);
-  const auto outcomes = DeleteEntries(call, request.entries);
+  PENSTOCK_ASSIGN(const auto outcomes, DeleteEntries(call, request.entries));
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const Entry& entry = request.entries[i];
     const auto& outcome = outcomes[i];

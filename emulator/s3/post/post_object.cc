@@ -35,6 +35,8 @@ constexpr std::string_view kHeaders[] = {
     "Content-Type",     "Cache-Control", "Content-Disposition", "Content-Encoding",
     "Content-Language", "Expires",       "Content-MD5"};
 // Recorded against Amazon S3: in ISO-8859-1, with a space for other characters.
+// Headers of the browser: the fields replace all others. Policies see the last two.
+constexpr std::string_view kKeptHeaders[] = {"Host", "User-Agent", "Referer"};
 constexpr std::string_view kLatin1Headers[] = {"Cache-Control", "Content-Disposition"};
 // Fields of the signature.
 constexpr std::string_view kSignature[] = {"x-amz-algorithm", "x-amz-credential", "x-amz-date",
@@ -264,7 +266,9 @@ Result<void> PostObject(Call& call) {
   RequestHead head{
       exchange.request.method, exchange.request.target, exchange.request.minor_version, {}};
   PENSTOCK_ASSIGN(head.headers, MakeHeaders(exchange.request, fields));
-  if (const auto host = exchange.request.Find("host")) head.headers.push_back({"Host", *host});
+  for (const std::string_view name : kKeptHeaders) {
+    if (const auto value = exchange.request.Find(name)) head.headers.push_back({name, *value});
+  }
   Exchange put{head, exchange.connection, &body};
   put.form = exchange.form;
   put.wire = exchange.wire;

@@ -220,6 +220,25 @@ TEST_F(PostObjectTest, FieldsCannotSplitResponseHeaders) {
             "=?UTF-8?B?Yg0KU2V0LUNvb2tpZTogYw==?=");
 }
 
+// IAM User Guide, "AWS global condition context keys": of the browser, not of the form.
+TEST_F(PostObjectTest, PoliciesSeeTheBrowsersHeaders) {
+  ASSERT_EQ(s3_.SendDocument("PUT /bucket?policy",
+                             R"({"Version":"2012-10-17","Statement":[
+{"Effect":"Deny","Principal":"*","Action":"s3:PutObject","Resource":"arn:aws:s3:::bucket/*",
+ "Condition":{"StringLike":{"aws:UserAgent":"*evil*"}}},
+{"Effect":"Deny","Principal":"*","Action":"s3:PutObject","Resource":"arn:aws:s3:::bucket/*",
+ "Condition":{"StringNotLike":{"aws:Referer":"http://good/*"}}}]})")
+                .Outcome(),
+            "204");
+  const auto post = [&](const std::string& headers) {
+    return Post({{"key", "k"}}, "body", headers).Outcome();
+  };
+  EXPECT_EQ(post("\nReferer: http://good/1\nUser-Agent: kind"), "204");
+  EXPECT_EQ(post("\nReferer: http://good/1\nUser-Agent: an evil one"), "403 AccessDenied");
+  EXPECT_EQ(post("\nReferer: http://bad/1"), "403 AccessDenied");
+  EXPECT_EQ(post(""), "403 AccessDenied");
+}
+
 TEST_F(PostObjectTest, HeadersThatContradictFieldsAreRefused) {
   const Reply reply = Post({{"key", "k"}, {"x-amz-storage-class", "STANDARD_IA"}}, "x",
                            "\nx-amz-storage-class: STANDARD");
