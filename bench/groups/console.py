@@ -165,7 +165,7 @@ def idle_page(rounds: int) -> list[Row]:
         for row in rows(
             {"penstock": results[view], WITHOUT_PAGE: results[WITHOUT_PAGE]},
             "penstock",
-            {"cpu_ms": (f"console.idle.{view}", "server CPU-ms/s")},
+            {"cpu_ms": (f"console.idle.{view}", "server CPU-ms per s")},
         )
     ]
 
@@ -221,7 +221,7 @@ def frames(rounds: int) -> list[Row]:
         quantities = {
             "frames": (f"console.frames.{view}", "frames/s"),
             "longest_ms": (f"console.frames.{view}.longest", "ms"),
-            "main_ms": (f"console.frames.{view}.main", "main-thread ms/s"),
+            "main_ms": (f"console.frames.{view}.main", "main-thread ms per s"),
             "requests": (f"console.frames.{view}.load", "requests/s"),
         }
         made += rows({"penstock": results[view]}, "penstock", quantities)
