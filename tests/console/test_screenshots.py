@@ -43,10 +43,14 @@ LIMITS = {
 
 
 def with_few_colours(picture: Image.Image) -> Image.Image:
-    """The picture with its most frequent colours, so that its file is small. Areas keep their exact colours."""
-    counted = sorted(picture.getcolors(WIDTH * HEIGHT), reverse=True)[:COLOURS]
+    """The picture with its most frequent colours and as many between them, so that its file is small and small marks show."""
+    counted = sorted(picture.getcolors(WIDTH * HEIGHT), reverse=True)
+    colours = [colour for _, colour in counted[: COLOURS // 2]]
+    rest = Image.new("RGB", (max(1, len(counted)), 1))
+    rest.putdata([colour for _, colour in counted])  # each once: rare colours count as much as others
+    between = rest.quantize(COLOURS // 2, Image.Quantize.MEDIANCUT).getpalette() or []
     palette = Image.new("P", (1, 1))
-    palette.putpalette([channel for _, colour in counted for channel in colour])
+    palette.putpalette([*(channel for colour in colours for channel in colour), *between])
     return picture.quantize(palette=palette, dither=Image.Dither.NONE)
 
 
