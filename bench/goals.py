@@ -131,4 +131,14 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
         "faults.reset": [("<=", 5)],
         "simulate.4096": [("<=", 10)],
     },
+    "console": {
+        "console.first_view": [("<=", 300)],
+        "console.open.overview": [("<=", 1.02, "without a page")],
+        "console.open.requests": [("<=", 1.02, "without a page")],
+        "console.closed": [("<=", 1.01, "--console off")],
+        "console.frames.overview": [(">=", 55)],
+        "console.frames.requests": [(">=", 55)],
+        "console.frames.overview.load": [(">=", 50000)],
+        "console.frames.requests.load": [(">=", 50000)],
+    },
 }

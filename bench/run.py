@@ -22,6 +22,7 @@ from rich.table import Table
 GROUPS = {  # a group and its files in groups/
     "emulator": ["emulator", "emulator_store", "emulator_lifecycle", "emulator_limits"],
     "faults": ["faults", "faults_shape"],
+    "console": ["console"],
     "dcp": ["dcp", "lightning"],
     "resilience": ["resilience"],
     "data": ["data"],

@@ -78,6 +78,15 @@ _ROWS: dict[str, tuple[str, str, str]] = {
     "throttle": ("8 processes, 55 reads per second", "Python", "none"),
     "hedge": ("batches of 256 reads", "Python", "s3-standard"),
     "matrix": ("sample of the fault matrix", "Python", "none"),
+    "console.first_view": ("overview painted, empty cache", "TypeScript", "none"),
+    "console.idle": ("open page, no other requests", "C++", "none"),
+    "console.open": ("GET 1 KiB, verified, page open", "C++", "none"),
+    "console.open.overview.browser": ("CPU time of Chromium meanwhile", "TypeScript", "none"),
+    "console.open.requests.browser": ("CPU time of Chromium meanwhile", "TypeScript", "none"),
+    "console.closed": ("GET 1 KiB, verified, no page", "C++", "none"),
+    "console.frames": ("page beside unsigned GETs", "TypeScript", "none"),
+    "console.frames.overview.load": ("rate of these GETs", "C++", "none"),
+    "console.frames.requests.load": ("rate of these GETs", "C++", "none"),
     "express.session": ("64 threads, new client", "Python", "1 s"),
 }
 

@@ -340,6 +340,28 @@ def test_files_are_dropped(console: Any, s3: Any, bucket: str):
     assert (found["Body"].read(), found["ContentType"]) == (b"dropped", "text/plain")
 
 
+def test_a_folder_of_the_file_system_is_dropped(console: Any, s3: Any, bucket: str, tmp_path: Path):
+    """A real drop: the browser reads the folder. A script could only make files."""
+    folder = tmp_path / "run 1"
+    (folder / "logs").mkdir(parents=True)
+    (folder / "empty").mkdir()
+    (folder / "model.bin").write_bytes(bytes(range(256)))
+    (folder / "logs/é.txt").write_text("line")
+    page = console.open(f"buckets/{bucket}?{query(prefix='in/')}")
+    box = page.locator(".drop-zone").bounding_box()
+    session = page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(folder)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        session.send(
+            "Input.dispatchDragEvent",
+            {"type": kind, "x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2, "data": data},
+        )
+    expect(page.get_by_role("list", name="Uploads").get_by_text("done")).to_have_count(2)
+    assert keys_of(s3, bucket) == ["in/run 1/logs/é.txt", "in/run 1/model.bin"]
+    assert s3.get_object(Bucket=bucket, Key="in/run 1/model.bin")["Body"].read() == bytes(range(256))
+    expect(page.locator(ROWS)).to_contain_text("run 1/")
+
+
 def test_unfinished_uploads_of_others_are_aborted(console: Any, s3: Any, bucket: str):
     s3.create_multipart_upload(Bucket=bucket, Key="a/../unfinished")
     page = console.open(f"buckets/{bucket}?{query(tab='uploads')}")

@@ -49,6 +49,35 @@ def test_views_are_accessible(open_console: Any, standalone: Any, s3: Any, width
             assert widths[0] <= widths[1], f"{view} is wider than the window"
 
 
+# Elements of the view that are outside the window, and cannot be scrolled into it.
+OUTSIDE = """() => [...document.querySelectorAll('main :is(h1, h2, button, input, select, a)')].filter((element) => {
+    if (!element.checkVisibility() || element.closest('.visually-hidden')) return false;
+    const { left, right } = element.getBoundingClientRect();
+    if (left >= 0 && right <= innerWidth) return false;
+    for (let box = element.parentElement; box; box = box.parentElement) {
+        if (box.scrollWidth > box.clientWidth && /auto|scroll/.test(getComputedStyle(box).overflowX)) return false;
+    }
+    return true;
+}).map((element) => element.outerHTML.slice(0, 200))"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(360, 640), (768, 1024), (1920, 1080), (3840, 2160)])
+def test_views_fit_windows_from_phones_to_4k(open_console: Any, standalone: Any, s3: Any, width: int, height: int):
+    bucket = f"sizes-{uuid.uuid4().hex[:8]}"
+    s3.create_bucket(Bucket=bucket)
+    s3.put_object(Bucket=bucket, Key="a/key", Body=b"text")
+    with open_console(standalone, width=width, height=height) as console:
+        console.open()
+        for view in console.views():
+            page = console.open(view)
+            expect(page.get_by_text("Loading …")).to_have_count(0)
+            assert page.evaluate(OUTSIDE) == [], view
+            used, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+            assert used <= window, f"{view} is wider than the window"
+            main = page.locator("main").bounding_box()
+            assert main["width"] >= 0.9 * min(width, 1280), f"{view} leaves the window empty"
+
+
 def test_keyboard_reaches_content_and_views(console: Any):
     page = console.open("requests")
     page.keyboard.press("Tab")

@@ -7,13 +7,17 @@ import json
 import os
 import subprocess
 import uuid
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import boto3
 import botocore
+import jsonschema
 import pytest
+from botocore.exceptions import ClientError
 from console_page import BIDI_KEY, BIDI_SHOWN, client_of
+from har_schema import HAR
 from playwright.sync_api import Page, expect
 
 ROWS = ".grid-body > .grid-row"
@@ -145,14 +149,71 @@ def test_headers_are_recorded_on_request(console: Any, s3: Any, bucket: str):
     expect(page.get_by_role("button", name="Record headers")).to_have_attribute("aria-pressed", "false")
 
 
-def test_har_has_the_filtered_requests(console: Any, s3: Any, bucket: str):
-    s3.put_object(Bucket=bucket, Key="key", Body=b"text")
-    page = console.open(f"requests?bucket={bucket}&operations=PutObject")
+def save_har(page: Page) -> Path:
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as HAR").click()
     assert download.value.suggested_filename == "penstock-default.har"
-    entries = json.loads(download.value.path().read_text())["log"]["entries"]
+    return download.value.path()
+
+
+def test_har_has_the_filtered_requests(console: Any, s3: Any, bucket: str):
+    s3.put_object(Bucket=bucket, Key="key", Body=b"text")
+    page = console.open(f"requests?bucket={bucket}&operations=PutObject")
+    entries = json.loads(save_har(page).read_text())["log"]["entries"]
     assert [entry["_operation"] for entry in entries] == ["PutObject"]
+
+
+def test_har_has_the_structure_of_version_1_2(console: Any, s3: Any, bucket: str):
+    page = console.open(f"requests?bucket={bucket}")
+    s3.put_object(Bucket=bucket, Key="without headers", Body=b"text")
+    page.get_by_role("button", name="Record headers").click()
+    expect(page.get_by_role("button", name="Record headers")).to_have_attribute("aria-pressed", "true")
+    s3.put_object(Bucket=bucket, Key=BIDI_KEY, Body=b"text", Metadata={"note": "recorded"})
+    with pytest.raises(ClientError):
+        s3.get_object(Bucket=bucket, Key="missing", VersionId="null")
+    page.get_by_role("button", name="Record headers").click()
+    expect(page.locator(ROWS)).to_have_count(4)
+    document = json.loads(save_har(page).read_text())
+    jsonschema.validate(document, HAR)
+    entries = document["log"]["entries"]
+    assert [entry["response"]["status"] for entry in entries] == [200, 200, 200, 404]
+    assert entries[-1]["request"]["queryString"] == [{"name": "versionId", "value": "null"}]
+    for entry in entries:
+        timings = [value for value in entry["timings"].values() if value >= 0]
+        assert entry["time"] == pytest.approx(sum(timings), abs=0.01), "the time is the sum of its parts"
+
+
+def test_a_foreign_program_reads_a_har(console: Any, s3: Any, bucket: str):
+    """Playwright answers the recorded requests from the file: it finds each by its method and address."""
+    page = console.open(f"requests?bucket={bucket}")
+    page.get_by_role("button", name="Record headers").click()
+    expect(page.get_by_role("button", name="Record headers")).to_have_attribute("aria-pressed", "true")
+    s3.put_object(Bucket=bucket, Key="a b/key", Body=b"text", ContentType="text/x-test")
+    s3.head_object(Bucket=bucket, Key="a b/key")
+    with pytest.raises(s3.exceptions.NoSuchKey):
+        s3.get_object(Bucket=bucket, Key="missing")
+    page.get_by_role("button", name="Record headers").click()
+    expect(page.locator(ROWS)).to_have_count(4)
+    har = save_har(page)
+    s3.delete_object(Bucket=bucket, Key="a b/key")
+    s3.delete_bucket(Bucket=bucket)
+    replay = page.context.new_page()
+    replay.goto("about:blank")
+    replay.route_from_har(har, not_found="abort")
+    answers = replay.evaluate(
+        """async (urls) => Promise.all(urls.map(async ([method, url]) => {
+            try {
+                const response = await fetch(url, { method, mode: 'cors' });
+                return [response.status, response.headers.get('content-type')];
+            } catch { return null; }
+        }))""",
+        [
+            ["HEAD", f"{console.emulator.endpoint}/{bucket}/a%20b/key"],
+            ["GET", f"{console.emulator.endpoint}/{bucket}/missing"],
+            ["GET", f"{console.emulator.endpoint}/{bucket}/unknown"],
+        ],
+    )
+    assert answers == [[200, "text/x-test"], [404, "application/xml"], None]
 
 
 def test_invalid_filters_are_explained(console: Any):

@@ -58,7 +58,7 @@ run_console_tests() {
     --test-reporter=junit --test-reporter-destination="../$2" 'src/**/*.test.ts') >"$2.log" 2>&1 || { cat "$2.log" >&2; return 1; }
 }
 
-# run_console [--serve]: builds the page, or serves it with reloads for its development.
+# run_console [--serve|--screenshots]: builds the page, serves it with reloads for its development, or makes the documentation's pictures.
 run_console() {
   case "$#:${1:-}" in
     0:) ensure_console; say "the console is in $console_dist; ./dev build and ./dev serve build it into the emulator" ;;
@@ -67,6 +67,10 @@ run_console() {
       say "the page uses the emulator at ${PENSTOCK_ADMIN_URL:-http://127.0.0.1:9001}; PENSTOCK_ADMIN_URL names another one"
       cd console && exec node node_modules/vite/bin/vite.js
       ;;
-    *) die "console takes --serve or nothing, not '$*'" ;;
+    1:--screenshots)
+      build_all
+      PENSTOCK_SCREENSHOTS=docs/images/console python -m pytest tests/console/test_screenshots.py -q
+      ;;
+    *) die "console takes --serve, --screenshots or nothing, not '$*'" ;;
   esac
 }
