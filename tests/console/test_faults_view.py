@@ -107,3 +107,20 @@ def test_a_scenario_of_another_client_shows(console: Console, space: Space):
     expect(page.get_by_text("1 earlier scenario ended before every rule had fired")).to_be_visible()
     page.get_by_role("button", name="Turn off and forget").click()
     expect(page.get_by_text("No scenario runs.")).to_be_visible()
+
+
+def test_a_draft_outlives_a_change_of_view(console: Console, space: Space):
+    page = space.open(console, "faults")
+    page.get_by_role("button", name="+ Add a rule").click()
+    page.get_by_label("Name", exact=True).fill("mine")
+    page.get_by_role("button", name="JSON").click()
+    page.get_by_label("Scenario as JSON").fill('{"rules": [')
+    page.get_by_role("link", name="Overview").click()
+    page.get_by_role("heading", name="Overview").wait_for()
+    page.get_by_role("link", name="Faults", exact=True).click()
+    expect(page.get_by_label("Scenario as JSON")).to_have_value('{"rules": [')
+    expect(page.get_by_label("Scenario as JSON")).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_role("button", name="Start", exact=True)).to_be_disabled()
+    page.get_by_role("button", name="JSON").click()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("mine")
+    expect(page.locator(".rule-list li")).to_have_count(1)
