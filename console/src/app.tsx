@@ -7,11 +7,16 @@ import { NotLoaded } from './components/not_loaded.tsx';
 import { Toasts } from './components/toast.tsx';
 import icon from './icon.svg';
 import { useStore } from './lib/store.ts';
+import { KeptParams } from './lib/kept.ts';
 import { isHeaderText } from './lib/token.ts';
 import { live, namespace, reconnect, selectNamespace } from './live.ts';
 import { hashOf, route } from './router.ts';
 import { selectTheme, theme, type Theme } from './theme.ts';
 import { views, type View } from './views/index.ts';
+
+const kept = new KeptParams(new Map(views.map(({ name, keeps = [] }) => [name, keeps])));
+kept.keep(route.value);
+route.subscribe((next) => kept.keep(next));
 
 const phases = { connecting: 'Connecting', open: 'Live', waiting: 'Not connected', paused: 'Paused' };
 
@@ -50,6 +55,7 @@ function ThemeSwitch() {
 function Header(props: { current: string }) {
   const state = useStore(live);
   const { token } = useStore(session);
+  const place = useStore(route);
   const tabs = useRef<HTMLElement>(null);
   useEffect(() => {
     tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ inline: 'nearest', block: 'nearest' });
@@ -74,7 +80,7 @@ function Header(props: { current: string }) {
       </div>
       <nav class="tabs" ref={tabs} aria-label="Views">
         {views.map((view) => (
-          <a key={view.name} href={hashOf(view.name)} aria-current={view.name === props.current ? 'page' : undefined}>
+          <a key={view.name} href={hashOf(view.name, [], kept.of(view.name, place))} aria-current={view.name === props.current ? 'page' : undefined}>
             {view.title}
           </a>
         ))}

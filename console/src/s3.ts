@@ -2,9 +2,12 @@
 import { ApiError, s3Path, send, sendJson, inNamespace, type RequestOptions } from './api.ts';
 import { crc32Header } from './lib/crc32.ts';
 import { decodeListed, hasDotSegment, queryText } from './lib/keys.ts';
-import { childrenNamed, childrenOf, fitsXml, membersOf, parseXml, textAt, xmlEscape } from './lib/xml.ts';
+import type { ListOptions, Page, Query, Row } from './lib/listing.ts';
+import { unpackRows, type Packed } from './lib/packed.ts';
+import { childrenNamed, fitsXml, membersOf, parseXml, textAt, xmlEscape } from './lib/xml.ts';
+import type { Answer, Question } from './listing_worker.ts';
 
-export type Query = Readonly<Record<string, string | number | undefined>>;
+export type { ListOptions, Page, Query, Row };
 
 // The path and query of a request. A key that the path of a URL cannot have is sent as a parameter.
 export function s3Target(namespace: string, bucket: string, key = '', query: Query = {}): string {
@@ -95,47 +98,43 @@ export async function deleteDocument(namespace: string, bucket: string, name: st
 
 // ---- listings
 
-export interface Row {
-  kind: 'prefix' | 'object' | 'delete marker';
-  key: string; // The whole key or prefix.
-  size: number;
-  modified: string;
-  etag: string;
-  storageClass: string;
-  version?: string;
-  latest?: boolean;
+const questions = new Map<number, { resolve: (answer: Answer) => void; reject: (error: Error) => void }>();
+let asked = 0;
+let worker: Worker | null = null;
+
+function listingWorker(): Worker {
+  if (worker) return worker;
+  const started = new Worker(new URL('./listing_worker.ts', import.meta.url), { type: 'module' });
+  started.onmessage = ({ data }: MessageEvent<Answer>) => {
+    questions.get(data.id)?.resolve(data);
+    questions.delete(data.id);
+  };
+  // Its script could not be loaded, for example from an emulator that was stopped. The next question starts another one.
+  started.onerror = () => {
+    worker = null;
+    started.terminate();
+    for (const { reject } of questions.values()) reject(new Error('The script that reads listings could not be loaded. Reload the page.'));
+    questions.clear();
+  };
+  return (worker = started);
 }
 
-export interface Page {
-  rows: Row[];
+function ask(xml: ArrayBuffer, options: ListOptions): Promise<Answer> {
+  const id = ++asked;
+  return new Promise((resolve, reject) => {
+    questions.set(id, { resolve, reject });
+    const question: Question = { id, xml, options };
+    listingWorker().postMessage(question, [xml]);
+  });
+}
+
+export interface PackedPage {
+  page: Packed;
   next: Query | null; // Parameters of the next page.
 }
 
-export interface ListOptions {
-  prefix: string;
-  delimiter: string;
-  versions: boolean;
-}
-
-function rowOf(element: Element): Row {
-  const members = membersOf(element);
-  const row: Row = {
-    kind: element.localName === 'DeleteMarker' ? 'delete marker' : 'object',
-    key: decodeListed(members.get('Key') ?? ''),
-    size: Number(members.get('Size') ?? 0),
-    modified: members.get('LastModified') ?? '',
-    etag: members.get('ETag') ?? '',
-    storageClass: members.get('StorageClass') ?? '',
-  };
-  const version = members.get('VersionId');
-  if (version !== undefined) {
-    row.version = version;
-    row.latest = members.get('IsLatest') === 'true';
-  }
-  return row;
-}
-
-export async function listPage(namespace: string, bucket: string, options: ListOptions, from: Query, signal?: AbortSignal): Promise<Page> {
+// At most 1,000 rows. A worker reads the document, so that the page does not stall.
+export async function listPacked(namespace: string, bucket: string, options: ListOptions, from: Query, signal?: AbortSignal): Promise<PackedPage> {
   const query = {
     ...(options.versions ? { versions: '' } : { 'list-type': 2 }),
     'encoding-type': 'url',
@@ -144,24 +143,16 @@ export async function listPage(namespace: string, bucket: string, options: ListO
     delimiter: options.delimiter || undefined,
     ...from,
   };
-  const root = await xmlOf(await send(s3Target(namespace, bucket, '', query), { signal }));
-  const rows: Row[] = [];
-  for (const child of childrenOf(root)) {
-    if (child.localName === 'CommonPrefixes') {
-      rows.push({ kind: 'prefix', key: decodeListed(textAt(child, 'Prefix')), size: 0, modified: '', etag: '', storageClass: '' });
-    } else if (['Contents', 'Version', 'DeleteMarker'].includes(child.localName)) {
-      rows.push(rowOf(child));
-    }
-  }
-  // S3 sends prefixes after objects. The order of versions of one key stays.
-  if (options.delimiter) rows.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  let next: Query | null = null;
-  if (textAt(root, 'IsTruncated') === 'true') {
-    next = options.versions
-      ? { 'key-marker': decodeListed(textAt(root, 'NextKeyMarker')), 'version-id-marker': textAt(root, 'NextVersionIdMarker') || undefined }
-      : { 'continuation-token': textAt(root, 'NextContinuationToken') };
-  }
-  return { rows, next };
+  const response = await send(s3Target(namespace, bucket, '', query), { signal });
+  const answer = await ask(await response.arrayBuffer(), options);
+  signal?.throwIfAborted();
+  if ('problem' in answer) throw new Error(answer.problem);
+  return answer;
+}
+
+export async function listPage(namespace: string, bucket: string, options: ListOptions, from: Query, signal?: AbortSignal): Promise<Page> {
+  const { page, next } = await listPacked(namespace, bucket, options, from, signal);
+  return { rows: unpackRows(page), next };
 }
 
 export async function* allRows(namespace: string, bucket: string, options: ListOptions, signal?: AbortSignal): AsyncGenerator<Row[]> {

@@ -195,6 +195,7 @@ JsonTree EntryJson(const JournalEntryView& entry) {
     range.push_back(entry.range->begin);
     range.push_back(entry.range->end);
   }
+  if (entry.rank) json["rank"] = *entry.rank;
   add("invocation", entry.invocation);
   add("user_agent", entry.user_agent);
   add("error_code", entry.error_code);

@@ -37,6 +37,13 @@ TEST(ExportTest, WritesAnEntryAsOneJsonObject) {
   EXPECT_EQ(json["status"], 206);
   EXPECT_EQ(json["ending"], "answered");
   EXPECT_FALSE(json.contains("error_code")) << "empty members are omitted";
+  EXPECT_FALSE(json.contains("rank"));
+}
+
+TEST(ExportTest, WritesTheRankOfARequestThatHasOne) {
+  Entry entry = One();
+  entry.rank = 0;
+  EXPECT_EQ(EntryJson(entry).root()["rank"], 0);
 }
 
 TEST(ExportTest, WritesDecisions) {

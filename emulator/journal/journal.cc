@@ -41,8 +41,9 @@ struct Head {
   std::uint64_t bytes_out = 0;
   ByteRange range;
   std::int32_t status = 0;
-  bool has_range = false;
-  bool tls = false;
+  bool has_range : 1 = false;
+  bool has_rank : 1 = false;  // 8 bytes after the texts. Most entries have none.
+  bool tls : 1 = false;
   Ending ending = Ending::kAnswered;
   std::uint8_t signature = 0;                       // Version and verdict (Packed).
   std::array<std::uint16_t, kTexts + 1> lengths{};  // The last is that of the payload.
@@ -126,11 +127,13 @@ Head HeadOf(const Entry& entry, const std::array<std::string_view, kTexts + 1>& 
             .range = entry.range.value_or(ByteRange{}),
             .status = entry.status,
             .has_range = entry.range.has_value(),
+            .has_rank = entry.rank.has_value(),
             .tls = entry.tls,
             .ending = entry.ending,
             .signature = Packed(entry.signature),
             .header_bytes = static_cast<std::uint16_t>(header_bytes)};
   std::size_t bytes = sizeof(Head) + std::min(room, kLongText) + header_bytes;
+  if (entry.rank) bytes += sizeof(*entry.rank);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     head.lengths[i] = static_cast<std::uint16_t>(texts[i].size());
     bytes += texts[i].size();
@@ -141,14 +144,17 @@ Head HeadOf(const Entry& entry, const std::array<std::string_view, kTexts + 1>& 
 
 // Returns the end, where captured headers follow.
 std::byte* Pack(std::byte* at, const Head& head,
-                const std::array<std::string_view, kTexts + 1>& texts) {
+                const std::array<std::string_view, kTexts + 1>& texts,
+                std::optional<std::uint64_t> rank) {
   std::memcpy(at, &head, sizeof(head));
   at += sizeof(head);
   for (const std::string_view text : texts) {
     if (!text.empty()) std::memcpy(at, text.data(), text.size());
     at += text.size();
   }
-  return at;
+  if (!rank) return at;
+  std::memcpy(at, &*rank, sizeof(*rank));
+  return at + sizeof(*rank);
 }
 
 void AddHeaders(std::byte* end, std::string_view headers) {
@@ -180,6 +186,9 @@ std::size_t Unpack(const std::byte* at, Entry& entry) {
   const auto members = Texts();
   for (std::size_t i = 0; i < kTexts; ++i) entry.*members[i] = next(head.lengths[i]);
   entry.payload = next(head.lengths[kTexts]);
+  entry.rank.reset();
+  if (head.has_rank)
+    std::memcpy(&entry.rank.emplace(), next(sizeof(*entry.rank)).data(), sizeof(*entry.rank));
   entry.signature = Unpacked(head.signature, entry.payload);
   ReadHeaders(next(head.header_bytes), entry);
   return head.bytes;
@@ -302,7 +311,7 @@ std::uint64_t Journal::Store(const Entry& entry, std::string_view headers, std::
   }
   if (blocks_.empty() || blocks_.back()->used + head.bytes > kBlockBytes) BeginBlock();
   Block& block = *blocks_.back();
-  AddHeaders(Pack(block.bytes.get() + block.used, head, texts), headers);
+  AddHeaders(Pack(block.bytes.get() + block.used, head, texts, entry.rank), headers);
   block.used += head.bytes;
   next_.store(block.bytes.get() + std::min(block.used, kBlockBytes - kLinesAhead * kCacheLine),
               std::memory_order_relaxed);
@@ -344,7 +353,7 @@ void Journal::Amend(std::uint64_t number, const Entry& entry) {
   }
   if (head.bytes > bytes) return;
   head.bytes = static_cast<std::uint32_t>(bytes);
-  AddHeaders(Pack(at, head, texts), headers);
+  AddHeaders(Pack(at, head, texts, entry.rank), headers);
   block = amended;
 }
 

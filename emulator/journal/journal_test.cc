@@ -25,6 +25,7 @@ Entry Full() {
           .bytes_in = 10,
           .bytes_out = 20,
           .range = ByteRange{5, 25},
+          .rank = 12,
           .method = "GET",
           .target = "/b/k?x=1",
           .operation = "GetObject",
@@ -73,6 +74,7 @@ TEST(JournalTest, ReturnsStoredEntries) {
     EXPECT_EQ(entry.bytes_in, 10U);
     EXPECT_EQ(entry.bytes_out, 20U);
     EXPECT_EQ(entry.range, full.range);
+    EXPECT_EQ(entry.rank, 12U);
     const auto texts = [](const Entry& of) {
       return std::vector<std::string>{
           std::string(of.method),     std::string(of.target),     std::string(of.operation),
@@ -85,6 +87,24 @@ TEST(JournalTest, ReturnsStoredEntries) {
     return true;
   });
   EXPECT_EQ(seen, 1);
+}
+
+TEST(JournalTest, AmendedEntriesKeepTheirRankAndHeaders) {
+  Journal journal(1 << 20);
+  Entry entry = Full();
+  entry.request_headers = "Host: h\n";
+  journal.Append(entry);
+  journal.Append(Keyed("without"));
+  entry.status = 500;
+  entry.request_headers = {};
+  journal.Amend(1, entry);
+  const std::vector<JournalEntry> entries = journal.Read().Entries();
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].status, 500);
+  EXPECT_EQ(entries[0].rank, 12U);
+  EXPECT_EQ(entries[0].request_headers, "Host: h\n");
+  EXPECT_EQ(entries[1].rank, std::nullopt);
+  EXPECT_TRUE(entries[0].tls);
 }
 
 TEST(JournalTest, KeepsOrderAcrossBlocks) {

@@ -80,6 +80,7 @@ std::string_view PayloadOf(std::string_view claim) {
 struct LogHeaders {
   std::string_view invocation;
   std::string_view attempt;  // From amz-sdk-request.
+  std::string_view rank;     // From x-penstock-rank.
   std::string_view user_agent;
   std::string_view payload;
   std::string_view trailer;
@@ -98,6 +99,7 @@ LogHeaders ReadLogHeaders(const std::vector<s3::HeaderView>& headers, std::strin
         break;
       case std::string_view("amz-sdk-request").size():
         is(header, "amz-sdk-request", found.attempt);
+        is(header, "x-penstock-rank", found.rank);
         break;
       case std::string_view("x-amz-content-sha256").size():
         is(header, "x-amz-content-sha256", found.payload);
@@ -153,6 +155,7 @@ void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_v
               .bytes_in = exchange.bytes_in,
               .bytes_out = exchange.bytes_out,
               .range = ResponseRange(exchange),
+              .rank = s3::ClaimedRank(headers.rank, headers.user_agent),
               .method = WithoutSecrets(exchange.request.method, method),
               .target = WithoutSecrets(exchange.request.target, target),
               .operation = exchange.operation,

@@ -69,6 +69,14 @@ TEST_F(JournalWriterTest, WritesRequestAndResponse) {
   EXPECT_EQ(entry.lasted(), std::chrono::milliseconds(5));
 }
 
+TEST_F(JournalWriterTest, WritesTheRankThatTheClientSent) {
+  EXPECT_EQ(Written().rank, std::nullopt);
+  head_.headers = {{"User-Agent", "penstock/1 (rank/6; torch)"}};
+  EXPECT_EQ(Written().rank, 6u);
+  head_.headers.push_back({"X-Penstock-Rank", "0"});
+  EXPECT_EQ(Written().rank, 0u) << "the header comes first";
+}
+
 TEST_F(JournalWriterTest, WritesTheRangeOfTheResponse) {
   exchange_.response.content_length = 100;
   EXPECT_EQ(Written().range, (ByteRange{0, 100}));

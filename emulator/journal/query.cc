@@ -100,6 +100,7 @@ std::string GroupOf(const JournalEntryView& entry, RangeGrouping by) {
     case RangeGrouping::kPeer: return std::string(entry.peer.substr(0, entry.peer.rfind(':')));
     case RangeGrouping::kAccessKey: return std::string(entry.access_key);
     case RangeGrouping::kUserAgent: return std::string(entry.user_agent);
+    case RangeGrouping::kRank: return entry.rank ? std::to_string(*entry.rank) : std::string();
   }
   return {};
 }
@@ -135,6 +136,7 @@ JournalEntry Owned(const JournalEntryView& entry) {
           .bytes_in = entry.bytes_in,
           .bytes_out = entry.bytes_out,
           .range = entry.range,
+          .rank = entry.rank,
           .method = std::string(entry.method),
           .target = std::string(entry.target),
           .operation = std::string(entry.operation),
@@ -198,6 +200,7 @@ bool Matches(const JournalFilter& filter, const JournalEntryView& entry) {
   }
   if (filter.key_prefix && !entry.key.starts_with(*filter.key_prefix)) return false;
   if (filter.connection && *filter.connection != entry.connection) return false;
+  if (filter.rank && filter.rank != entry.rank) return false;
   if (filter.retried && *filter.retried != (entry.attempt > 1)) return false;
   if (filter.fault && !Lists(entry.faults, *filter.fault)) return false;
   return Holds(filter.bucket, entry.bucket) && Holds(filter.key, entry.key) &&

@@ -34,7 +34,7 @@ TEST_F(QueryTest, CountsMatchingEntries) {
   Add(0, 1);
   Add(0, 1, {.status = 503, .faults = "slow,late"});
   Add(0, 1, {.attempt = 2, .method = "PUT", .operation = "PutObject", .key = "a/1"});
-  Add(0, 1, {.connection = 9, .access_key = "AK", .invocation = "i"});
+  Add(0, 1, {.connection = 9, .rank = 0, .access_key = "AK", .invocation = "i"});
   EXPECT_EQ(Read().Count({}), 4U);
   EXPECT_EQ(Read().Count({.operations = {"PutObject", "CopyObject"}}), 1U);
   EXPECT_EQ(Read().Count({.key = "k"}), 3U);
@@ -48,6 +48,8 @@ TEST_F(QueryTest, CountsMatchingEntries) {
   EXPECT_EQ(Read().Count({.fault = "lat"}), 0U);
   EXPECT_EQ(Read().Count({.retried = true}), 1U);
   EXPECT_EQ(Read().Count({.connection = 9}), 1U);
+  EXPECT_EQ(Read().Count({.rank = 0}), 1U) << "an entry without a rank has not rank 0";
+  EXPECT_EQ(Read().Count({.rank = 1}), 0U);
   EXPECT_EQ(Read().Count({.access_key = "AK", .invocation = "i"}), 1U);
   EXPECT_EQ(Read().Count({.after = 3}), 1U);
 }
@@ -114,6 +116,7 @@ TEST_F(QueryTest, GroupsReadsByTheirRequester) {
         {.connection = connection,
          .status = 206,
          .range = ByteRange{begin, end},
+         .rank = connection == 9 ? std::optional<std::uint64_t>(0) : std::nullopt,
          .access_key = "AK",
          .user_agent = connection == 9 ? "one" : "two",
          .peer = "[::1]:" + std::to_string(connection)});
@@ -144,6 +147,7 @@ TEST_F(QueryTest, GroupsReadsByTheirRequester) {
   EXPECT_EQ(values(RangeGrouping::kPeer), (std::vector<std::string>{"[::1]"}));
   EXPECT_EQ(values(RangeGrouping::kAccessKey), (std::vector<std::string>{"AK"}));
   EXPECT_EQ(values(RangeGrouping::kUserAgent), (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(values(RangeGrouping::kRank), (std::vector<std::string>{"0", ""}));
 }
 
 TEST_F(QueryTest, CountsGroupsAboveTheLimit) {

@@ -56,11 +56,11 @@ Result<std::vector<ByteRange>> RangesOf(const JsonFields& fields, std::string_vi
 
 // `place`: the field of the filter. Returns FieldError.
 Result<JournalFilter> FilterOf(const Json& json, const std::string& place) {
-  PENSTOCK_ASSIGN(
-      const JsonFields fields,
-      JsonFields::Read(json, place,
-                       {"operations", "bucket", "key", "key_prefix", "method", "access_key",
-                        "invocation", "fault", "connection", "status", "retried", "after"}));
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(
+                      json, place,
+                      {"operations", "bucket", "key", "key_prefix", "method", "access_key",
+                       "invocation", "fault", "connection", "rank", "status", "retried", "after"}));
   JournalFilter filter;
   PENSTOCK_ASSIGN(filter.operations, TextsOf(fields, "operations"));
   PENSTOCK_ASSIGN(filter.bucket, fields.Text("bucket"));
@@ -71,6 +71,7 @@ Result<JournalFilter> FilterOf(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(filter.invocation, fields.Text("invocation"));
   PENSTOCK_ASSIGN(filter.fault, fields.Text("fault"));
   PENSTOCK_ASSIGN(filter.connection, fields.Whole("connection"));
+  PENSTOCK_ASSIGN(filter.rank, fields.Whole("rank"));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> status, fields.Whole("status"));
   if (status) filter.status = static_cast<int>(std::min(*status, kHighestStatus + 1));
   PENSTOCK_ASSIGN(filter.retried, fields.Flag("retried"));
@@ -111,6 +112,7 @@ constexpr std::pair<std::string_view, RangeGrouping> kGroupings[] = {
     {"peer", RangeGrouping::kPeer},
     {"access_key", RangeGrouping::kAccessKey},
     {"user_agent", RangeGrouping::kUserAgent},
+    {"rank", RangeGrouping::kRank},
 };
 
 Result<std::optional<RangeGrouping>> GroupingOf(const JsonFields& fields, std::string_view name) {
@@ -119,8 +121,9 @@ Result<std::optional<RangeGrouping>> GroupingOf(const JsonFields& fields, std::s
   for (const auto& [known, grouping] : kGroupings) {
     if (known == *given) return std::optional(grouping);
   }
-  return FieldError(fields.Place(name),
-                    "must be connection, peer, access_key or user_agent, not '" + *given + "'");
+  return FieldError(
+      fields.Place(name),
+      "must be connection, peer, access_key, user_agent or rank, not '" + *given + "'");
 }
 
 void AddGroups(Json& result, const RangeGroups& report) {

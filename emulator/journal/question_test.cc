@@ -168,7 +168,7 @@ TEST_F(QuestionTest, RejectsInvalidQuestionsAndNamesTheMember) {
           "wanted");
   refused(R"({"question": "entries", "limit": 1, "newest": 1})", "newest");
   refused(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "by": "port"})",
-          "by: must be connection, peer, access_key or user_agent, not 'port'");
+          "by: must be connection, peer, access_key, user_agent or rank, not 'port'");
   refused(R"({"question": "objects", "by": "peer"})", "by");
 }
 

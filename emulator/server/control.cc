@@ -17,6 +17,7 @@
 #include "emulator/lifecycle/run.h"
 #include "emulator/server/namespaces/seeder.h"
 #include "emulator/server/process/config_file.h"
+#include "emulator/store/tables/event_rows.h"
 #include "emulator/traffic/limits_report.h"
 #include "penstock/simulate.h"
 
@@ -430,16 +431,43 @@ Result<std::string> Control::PreviewLifecycle(const LifecycleRequest& request) {
   return lifecycle::AccountJson(request.name_space, account);
 }
 
+namespace {
+
+// Events have consecutive numbers, and the oldest are removed first. So the newest `most` of those
+// above `after` follow a number that is found in a few reads of one event.
+Result<std::uint64_t> BeforeNewestEvents(store::Store& store, std::uint64_t after,
+                                         std::uint64_t most) {
+  PENSTOCK_ASSIGN(const std::vector<store::StoredEvent> first, store.ListEvents(after, 1));
+  if (first.empty()) return after;
+  std::uint64_t last = first.front().number;
+  std::uint64_t beyond = last + store::kMostEvents;
+  while (beyond - last > 1) {
+    const std::uint64_t middle = last + (beyond - last) / 2;
+    PENSTOCK_ASSIGN(const std::vector<store::StoredEvent> found, store.ListEvents(middle - 1, 1));
+    (found.empty() ? beyond : last) = middle;
+  }
+  return std::max(after, last - std::min(last, most));
+}
+
+}  // namespace
+
 Result<std::string> Control::ReadEvents(const std::string& name, std::uint64_t after,
-                                        std::chrono::milliseconds wait) {
+                                        std::chrono::milliseconds wait,
+                                        std::optional<std::uint64_t> newest) {
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
   const MonotonicTime until = machine_.Monotonic() + wait;
   for (;;) {
     const std::uint64_t seen = event_signal_->count();
     // Entered anew, because a reset replaces the store.
     PENSTOCK_ASSIGN(const std::shared_ptr<s3::Namespace> space, namespace_store->Enter());
+    std::uint64_t begin = after;
+    if (newest) {
+      PENSTOCK_ASSIGN(begin,
+                      BeforeNewestEvents(*space->store, after,
+                                         std::min<std::uint64_t>(*newest, kMostEventsOfReading)));
+    }
     PENSTOCK_ASSIGN(const std::vector<store::StoredEvent> found,
-                    space->store->ListEvents(after, kMostEventsOfReading));
+                    space->store->ListEvents(begin, kMostEventsOfReading));
     if (!found.empty() || stopping_ || machine_.Monotonic() >= until)
       return events::EventsJson(name, after, found);
     event_signal_->Await(seen, until);

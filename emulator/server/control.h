@@ -66,7 +66,8 @@ class Control {
 
   // As in Emulator.
   Result<std::string> ReadEvents(const std::string& name, std::uint64_t after,
-                                 std::chrono::milliseconds wait);
+                                 std::chrono::milliseconds wait,
+                                 std::optional<std::uint64_t> newest);
   Result<void> RemoveEvents(const std::string& name, std::uint64_t last);
 
   // As in Emulator.

@@ -310,9 +310,10 @@ class RunningEmulator final : public Emulator {
   }
 
   Result<std::string> ReadEvents(const std::string& name_space, std::uint64_t after,
-                                 std::chrono::milliseconds wait) const override {
+                                 std::chrono::milliseconds wait,
+                                 std::optional<std::uint64_t> newest) const override {
     return WithControl(
-        [&](Control& control) { return control.ReadEvents(name_space, after, wait); });
+        [&](Control& control) { return control.ReadEvents(name_space, after, wait, newest); });
   }
   Result<void> RemoveEvents(const std::string& name_space, std::uint64_t last) override {
     return WithControl([&](Control& control) { return control.RemoveEvents(name_space, last); });

@@ -57,7 +57,7 @@ def test_a_named_scenario_starts_for_a_prefix(console: Console, space: Space):
     assert [get(space, "other") for _ in range(5)] == [""] * 5
     page.reload()
     expect(page.get_by_text(f"{codes.count('SlowDown')} faults in 25 requests")).to_be_visible()
-    assert cells(page, "hot")[3] == "no limit", "the tab remembers the rules of the scenario that it started"
+    assert cells(page, "hot")[3] == "no limit"
 
 
 def test_the_form_makes_a_rule_from_the_schema(console: Console, space: Space):
@@ -98,12 +98,35 @@ def test_an_error_of_the_emulator_shows_at_its_rule(console: Console, space: Spa
 
 
 def test_a_scenario_of_another_client_shows(console: Console, space: Space):
-    space.admin("PUT", "faults", [{"id": "theirs", "do": {"slow_down": {}}, "limit": {"times": 3}}])
+    rules = [
+        {"id": "theirs", "do": {"slow_down": {}}, "limit": {"times": 3}},
+        {"id": "each", "do": {"fin": {}}, "limit": {"times": 4, "per": "key"}},
+    ]
+    space.admin("PUT", "faults", rules)
     page = space.open(console, "faults")
-    expect(page.get_by_text("Another client started this scenario")).to_be_visible()
     assert get(space) == "SlowDown"
     expect(page.get_by_text("1 fault in 1 request", exact=True)).to_be_visible()
+    assert [cells(page, name)[3] for name in ("theirs", "each")] == ["2", "4 per key"]
+    page.get_by_role("button", name="Edit", exact=True).click()
+    expect(page.locator(".rule-list li")).to_have_count(2)
     space.admin("PUT", "faults", [{"id": "next", "do": {"slow_down": {}}}])
     expect(page.get_by_text("1 earlier scenario ended before every rule had fired")).to_be_visible()
     page.get_by_role("button", name="Turn off and forget").click()
     expect(page.get_by_text("No scenario runs.")).to_be_visible()
+
+
+def test_a_draft_outlives_a_change_of_view(console: Console, space: Space):
+    page = space.open(console, "faults")
+    page.get_by_role("button", name="+ Add a rule").click()
+    page.get_by_label("Name", exact=True).fill("mine")
+    page.get_by_role("button", name="JSON").click()
+    page.get_by_label("Scenario as JSON").fill('{"rules": [')
+    page.get_by_role("link", name="Overview").click()
+    page.get_by_role("heading", name="Overview").wait_for()
+    page.get_by_role("link", name="Faults", exact=True).click()
+    expect(page.get_by_label("Scenario as JSON")).to_have_value('{"rules": [')
+    expect(page.get_by_label("Scenario as JSON")).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_role("button", name="Start", exact=True)).to_be_disabled()
+    page.get_by_role("button", name="JSON").click()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("mine")
+    expect(page.locator(".rule-list li")).to_have_count(1)

@@ -15,6 +15,7 @@ import pytest
 import torch
 import torch.distributed.checkpoint as dcp
 from botocore.exceptions import ClientError
+from penstock._user_agent import UserAgent
 from penstock.dcp import S3StorageReader, S3StorageWriter
 from playwright.sync_api import Page, expect
 
@@ -52,6 +53,24 @@ def number(page: Page, name: str) -> Any:
 def window(page: Page) -> str:
     page.mouse.move(0, 0)
     return page.locator(".range-readout").inner_text()
+
+
+def test_the_ranks_of_a_job_are_told_apart(console: Any, client: Any, standalone: Any, s3: Any, bucket: str):
+    s3.put_object(Bucket=bucket, Key="shard", Body=bytes(1000))
+    for rank in (0, 1):
+        of_rank = penstock.S3Client("us-east-1", endpoint=standalone.endpoint, user_agent=UserAgent([f"rank/{rank}"]))
+        of_rank.get(bucket, "shard", range=(400 * rank, 400 * rank + 500))
+    client.get(bucket, "shard", range=(990, 1000))
+    page = console.open(address(bucket, "shard"))
+    page.get_by_label("Group by").select_option("Rank")
+    expect(page.locator(ROWS)).to_have_count(3)
+    for name, last in (("rank 0", "0-499"), ("rank 1", "400-899"), ("none", "990-999")):
+        expect(page.locator(ROWS).filter(has_text=name)).to_contain_text(last)
+    console.open(f"requests?bucket={bucket}&rank=1")
+    expect(page.locator(ROWS)).to_have_count(1)
+    page.locator(ROWS).click()
+    page.get_by_role("link", name="1", exact=True).click()
+    assert "rank=1" in page.url and console.violations() == []
 
 
 def test_reads_of_a_client(console: Any, client: Any, s3: Any, bucket: str):

@@ -76,6 +76,23 @@ def test_list_filters_and_details(console: Any, s3: Any, bucket: str):
     expect(page.get_by_label("Bucket", exact=True)).to_have_value("")
 
 
+def test_filters_outlive_a_change_of_view(console: Any, s3: Any, bucket: str):
+    page = console.open(f"requests?bucket={bucket}")
+    expect(page.locator(ROWS)).to_have_count(1)
+    page.locator(ROWS).click()
+    page.get_by_role("link", name="Buckets", exact=True).click()
+    page.get_by_role("heading", name="Buckets", level=1).wait_for()
+    page.get_by_role("link", name="Requests", exact=True).click()
+    expect(page.locator(ROWS)).to_have_count(1)
+    assert page.url.endswith(f"#/requests?bucket={bucket}"), "the selected request is no filter"
+    page.get_by_role("link", name="Requests", exact=True).click()
+    assert page.url.endswith("#/requests")
+    console.open(f"requests?bucket={bucket}&status=2")
+    console.open("buckets")
+    console.open("requests")
+    assert page.url.endswith("#/requests"), "an address is followed as it is"
+
+
 def test_new_requests_appear_and_a_pause_stops_them(console: Any, s3: Any, bucket: str):
     page = console.open(f"requests?bucket={bucket}")
     expect(page.locator(ROWS)).to_have_count(1)

@@ -46,3 +46,8 @@ def test_the_source_distribution_has_the_package_and_what_cmake_needs(tmp_path):
     with tarfile.open(archive) as files:
         names = {name.partition("/")[2] for name in files.getnames()}
     assert names >= {"bindings/python/penstock/__init__.py", "conformance/CMakeLists.txt", "bindings/core/client/module.cc"}
+    console = ROOT / "build/console/dist"
+    built = {path.relative_to(ROOT).as_posix() for path in console.rglob("*.*")}
+    assert (console / "index.html").is_file(), "./dev console builds the page"
+    assert names >= built, "the emulator of a source distribution has the web console too"
+    assert {name for name in names if name.startswith("build/")} <= built | {"build", "build/console"}

@@ -279,12 +279,12 @@ void BindEvents(PyEmulatorClass& type) {
   type.def(
           "read_events",
           [](const PyEmulator& self, const std::string& name, std::uint64_t after,
-             std::uint64_t wait_ms) {
+             std::uint64_t wait_ms, std::optional<std::uint64_t> newest) {
             return CallEmulator(self, [&](emulator::Emulator& instance) {
-              return instance.ReadEvents(name, after, std::chrono::milliseconds(wait_ms));
+              return instance.ReadEvents(name, after, std::chrono::milliseconds(wait_ms), newest);
             });
           },
-          "namespace"_a, "after"_a, "wait_ms"_a)
+          "namespace"_a, "after"_a, "wait_ms"_a, "newest"_a = py::none())
       .def(
           "remove_events",
           [](const PyEmulator& self, const std::string& name, std::uint64_t last) {

@@ -415,7 +415,9 @@ class Emulator(_Access):
         account: dict[str, Any] = json.loads(self._core.preview_lifecycle(namespace, bucket or "", by_ns))
         return account
 
-    def events(self, after: int = 0, wait_s: float = 0, namespace: str = "default") -> list[dict[str, Any]]:
+    def events(
+        self, after: int = 0, wait_s: float = 0, namespace: str = "default", *, newest: int | None = None
+    ) -> list[dict[str, Any]]:
         """Returns at most 1000 event notifications of buckets that have a notification configuration, oldest first.
 
         Each has "number", "destination" (the ARN in the configuration), "delivered" (whether a sink has acknowledged it) and
@@ -426,19 +428,22 @@ class Emulator(_Access):
             after: Only events with a larger number.
             wait_s: How long to wait for the first event, at most 60 seconds.
             namespace: The namespace.
+            newest: At most that many of the latest events, up to 1000; None: the oldest ones.
 
         Raises:
-            ValueError: `after` or `wait_s` is out of range.
+            ValueError: `after`, `wait_s` or `newest` is out of range.
             NotFoundError: The namespace does not exist.
         """
         if not 0 <= after <= _MOST_EVENTS:
             raise ValueError(f"after must be from 0 to {_MOST_EVENTS}, not {after}")
         if not 0 <= wait_s <= 60:
             raise ValueError(f"wait_s must be from 0 to 60 seconds, not {wait_s}; call again with the last number as after")
+        if newest is not None and not 0 <= newest <= 1000:
+            raise ValueError(f"newest must be from 0 to 1000, not {newest}")
         until = time.monotonic() + wait_s
         while True:  # in slices, so that an interrupt is noticed
             left_ms = max(0, int((until - time.monotonic()) * 1000))
-            answer = json.loads(self._core.read_events(namespace, after, min(left_ms, _EVENT_SLICE_MS)))
+            answer = json.loads(self._core.read_events(namespace, after, min(left_ms, _EVENT_SLICE_MS), newest))
             events: list[dict[str, Any]] = answer["events"]
             if events or left_ms <= _EVENT_SLICE_MS:
                 return events
@@ -579,9 +584,9 @@ class Namespace(_Access):
         """As `Emulator.preview_lifecycle`, for this namespace."""
         return self._emulator.preview_lifecycle(by, bucket, self.name)
 
-    def events(self, after: int = 0, wait_s: float = 0) -> list[dict[str, Any]]:
+    def events(self, after: int = 0, wait_s: float = 0, *, newest: int | None = None) -> list[dict[str, Any]]:
         """As `Emulator.events`, for this namespace."""
-        return self._emulator.events(after, wait_s, self.name)
+        return self._emulator.events(after, wait_s, self.name, newest=newest)
 
     def remove_events(self, through: int | None = None) -> None:
         """As `Emulator.remove_events`, for this namespace."""

@@ -32,6 +32,8 @@ class RuleAccount:
     complete: bool
     #: The x-amz-request-id of the latest requests that it fired for, at most 32.
     request_ids: tuple[str, ...]
+    #: How many more requests it may be chosen for; None: no ``times`` for the whole scenario.
+    remaining: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +49,8 @@ class FaultAccount:
     rules: tuple[RuleAccount, ...]
     #: Scenarios that were replaced or cleared before they were complete: the first 16.
     replaced: tuple[FaultAccount, ...] = ()
+    #: The scenario as it was given; None for retry tests and in `replaced`.
+    scenario: Any = None
 
     def rule(self, rule_id: str) -> RuleAccount:
         """Returns the rule whose id is `rule_id`.

@@ -96,7 +96,7 @@ class Journal:
         wanted: Sequence[tuple[int, int]] = (),
         *,
         after: int = 0,
-        by: Literal["connection", "peer", "access_key", "user_agent"] | None = None,
+        by: Literal["connection", "peer", "access_key", "user_agent", "rank"] | None = None,
     ) -> RangeReport:
         """Returns the bytes that successful reads of an object fetched, compared with the wanted ones.
 

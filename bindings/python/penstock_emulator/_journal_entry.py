@@ -23,6 +23,8 @@ class Filter(TypedDict, total=False):
     #: The id of a fault rule that fired.
     fault: str
     connection: int
+    #: The rank that the client sent.
+    rank: int
     #: A status such as 503, a class such as 5 for 500 to 599, or 0: there was no response.
     status: int
     #: True: attempts after the first. False: first attempts.
@@ -103,6 +105,8 @@ class JournalEntry:
     attempt: int = 1
     #: The object's bytes [begin, end) in the response; None: not a read of an object's bytes.
     range: tuple[int, int] | None = None
+    #: Of the process in its job, as the client sent it: ``x-penstock-rank``, or ``rank/N`` in `user_agent`. None: not sent.
+    rank: int | None = None
     invocation: str = ""
     user_agent: str = ""
     #: S3's error code, such as "NoSuchKey".
@@ -139,9 +143,9 @@ class JournalEntry:
 
 @dataclasses.dataclass(frozen=True)
 class RangeGroup:
-    """The successful reads of one object by one connection, peer, access key or user agent."""
+    """The successful reads of one object by one connection, peer, access key, user agent or rank."""
 
-    #: The connection's number, the peer's address without its port, the access key id or the user agent.
+    #: The connection's number, the peer's address without its port, the access key id, the user agent or the rank.
     value: str
     requests: int
     #: The union of the ranges of the group's reads.

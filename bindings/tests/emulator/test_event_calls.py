@@ -37,6 +37,17 @@ def test_events_are_read_until_they_are_removed(emulator: Emulator) -> None:
     assert emulator.events() == []
 
 
+def test_the_newest_events_are_read_in_order(emulator: Emulator) -> None:
+    space = emulator.create_namespace("other")
+    fill(space)
+    for key in ("a", "b"):
+        space.client().put("watched", key, b"x")
+    assert [event["number"] for event in space.events(newest=2)] == [3, 4]
+    assert [event["number"] for event in emulator.events(newest=2, namespace="other", after=3)] == [4]
+    with pytest.raises(ValueError, match="newest must be from 0 to 1000, not 1001"):
+        emulator.events(newest=1001)
+
+
 def test_a_wait_for_events_ends_with_the_first(emulator: Emulator) -> None:
     space = emulator.create_namespace("other")
     fill(space)

@@ -189,6 +189,22 @@ def test_the_emulator_rejects_what_the_schema_rejects(emulator: Emulator, docume
         emulator.faults().set(document)
 
 
+def test_an_account_has_the_scenario_and_what_remains(emulator: Emulator) -> None:
+    rules = [{"id": "a", "do": {"slow_down": {}}, "limit": {"times": 3}}, {"id": "b", "do": {"slow_down": {}}}]
+    emulator.faults().set(rules)
+    account = emulator.faults().account()
+    assert account.scenario == rules
+    assert (account.rule("a").remaining, account.rule("b").remaining) == (3, None)
+    emulator.faults().set({"scenario": "list-stampede", "bucket": "b"})
+    account = emulator.faults().account()
+    assert account.scenario == {"scenario": "list-stampede", "bucket": "b"}
+    assert account.replaced[0].scenario is None
+    test = emulator.faults().retry_test({"GetObject": ["slow_down"]})
+    assert test.account().scenario is None
+    test.delete()
+    emulator.faults().clear(forget=True)
+
+
 def test_an_account_names_rules_that_did_not_fire(emulator: Emulator) -> None:
     emulator.faults().set([{"id": "a", "do": {"slow_down": {}}, "limit": {"times": 2}}])
     assert status(send(emulator, "GET", "/bucket/data/key")) == 503

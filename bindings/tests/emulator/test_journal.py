@@ -17,6 +17,8 @@ import penstock
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
+from penstock import S3Client
+from penstock._user_agent import UserAgent
 from penstock.testing import Emulator, Journal, Namespace
 
 # A schema of the required members of HTTP Archive 1.2 (W3C draft of 2012).
@@ -200,8 +202,21 @@ def test_a_range_report_groups_reads_by_access_key(emulator: Emulator) -> None:
     assert group.last_s == pytest.approx(reads[1].began_s + reads[1].lasted_s)
     assert [group.value for group in emulator.journal().ranges("data", "a/1", by="peer").groups] == ["127.0.0.1"]
     assert emulator.journal().ranges("data", "a/1").groups == []
-    with pytest.raises(ValueError, match="by: must be connection, peer, access_key or user_agent, not 'key'"):
+    with pytest.raises(ValueError, match="by: must be connection, peer, access_key, user_agent or rank, not 'key'"):
         emulator.journal().ranges("data", "a/1", by="key")  # type: ignore[arg-type]
+
+
+def test_the_ranks_of_a_job_are_told_apart(emulator: Emulator) -> None:
+    fill(emulator)
+    for rank in (0, 1):
+        client = S3Client(
+            emulator.region, endpoint=emulator.endpoint, user_agent=UserAgent([f"rank/{rank}"]), s3client_config=emulator.config()
+        )
+        client.get("data", "a/1", range=(40 * rank, 40 * rank + 50))
+    report = emulator.journal().ranges("data", "a/1", by="rank")
+    assert {group.value: group.ranges for group in report.groups} == {"0": [(0, 50)], "1": [(40, 90)]}
+    assert [entry.rank for entry in emulator.journal().entries(rank=1)] == [1]
+    assert emulator.journal().entries(operations="PutObject")[0].rank is None
 
 
 def test_objects_are_listed_by_their_requests(emulator: Emulator) -> None:

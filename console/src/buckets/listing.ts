@@ -1,10 +1,11 @@
 // A listing that is loaded page by page, as the user scrolls.
 import { isAbort, messageOf } from '../api.ts';
 import { Store } from '../lib/store.ts';
-import { listPage, type ListOptions, type Query, type Row } from '../s3.ts';
+import { PackedRows, type RowsSnapshot } from '../lib/packed.ts';
+import { listPacked, type ListOptions, type Query } from '../s3.ts';
 
 export interface ListingState {
-  rows: readonly Row[];
+  rows: RowsSnapshot;
   complete: boolean;
   loading: boolean;
   all: boolean; // Loads all pages.
@@ -14,15 +15,15 @@ export interface ListingState {
 const publishMs = 250; // While all pages are loaded.
 
 export class Listing {
-  readonly state = new Store<ListingState>({ rows: [], complete: false, loading: false, all: false, problem: '' });
-  readonly #load: (from: Query) => ReturnType<typeof listPage>;
+  readonly state = new Store<ListingState>({ rows: new PackedRows().snapshot(), complete: false, loading: false, all: false, problem: '' });
+  readonly #load: (from: Query) => ReturnType<typeof listPacked>;
   readonly #controller = new AbortController();
-  #rows: Row[] = [];
+  readonly #rows = new PackedRows();
   #next: Query | null = {};
   #all = false;
 
   constructor(namespace: string, bucket: string, options: ListOptions) {
-    this.#load = (from) => listPage(namespace, bucket, options, from, this.#controller.signal);
+    this.#load = (from) => listPacked(namespace, bucket, options, from, this.#controller.signal);
   }
 
   close(): void {
@@ -47,7 +48,7 @@ export class Listing {
 
   #publish(loading = this.state.value.loading, problem = ''): void {
     const added = this.#rows.length !== this.state.value.rows.length;
-    this.state.set({ rows: added ? this.#rows.slice() : this.state.value.rows, complete: this.#next === null, loading, all: this.#all, problem });
+    this.state.set({ rows: added ? this.#rows.snapshot() : this.state.value.rows, complete: this.#next === null, loading, all: this.#all, problem });
   }
 
   async #run(): Promise<void> {
@@ -55,9 +56,9 @@ export class Listing {
     let shown = Date.now();
     try {
       do {
-        const page = await this.#load(this.#next!);
-        for (const row of page.rows) this.#rows.push(row);
-        this.#next = page.next;
+        const { page, next } = await this.#load(this.#next!);
+        this.#rows.add(page);
+        this.#next = next;
         if (this.#all && Date.now() - shown > publishMs) {
           this.#publish();
           shown = Date.now();

@@ -10,7 +10,7 @@ import { fileNameOf } from '../lib/keys.ts';
 import { useLoading } from '../lib/loading.ts';
 import { replaceParams } from '../router.ts';
 import { getTags, headObject, listPage, presign, targetOf, type Address, type ObjectHead, type Page, type Presigned, type Query, type Row } from '../s3.ts';
-import { rangesHash } from './address.ts';
+import { rangesHash, shownObject } from './address.ts';
 import type { Deletion } from './deletion.tsx';
 
 const Preview = lazy(() => import('./preview.tsx'));
@@ -106,7 +106,7 @@ function Versions(props: { address: Address }) {
   const value = rest.value ?? first.value;
   const problem = first.problem || rest.problem;
   if (!value) return problem ? <Alert kind="error">{problem}</Alert> : <p class="muted">Loading …</p>;
-  const show = (row: Row) => replaceParams({ versions: '1', version: row.version });
+  const show = (row: Row) => replaceParams({ versions: '1', ...shownObject(row) });
   return (
     <>
       <SimpleTable

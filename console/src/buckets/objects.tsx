@@ -11,7 +11,7 @@ import { useStore } from '../lib/store.ts';
 import { navigate, replaceParams, route } from '../router.ts';
 import type { Row } from '../s3.ts';
 import { startUploads } from '../uploads.ts';
-import { bucketHash, type BucketState } from './address.ts';
+import { bucketHash, noObject, shownObject, type BucketState } from './address.ts';
 import { DeletionDialog, type Deletion } from './deletion.tsx';
 import { Listing } from './listing.ts';
 import { ObjectPanel, saveObject } from './object_panel.tsx';
@@ -112,7 +112,7 @@ function Toolbar(props: {
         onInput={(event) => props.onSearch(event.currentTarget.value)}
       />
       <Check label="Folders" checked={state.flat !== '1'} onChange={(folders) => replaceParams({ flat: folders ? '' : '1' })} />
-      <Check label="Versions" checked={state.versions === '1'} onChange={(versions) => replaceParams({ versions: versions ? '1' : '', key: '', version: '' })} />
+      <Check label="Versions" checked={state.versions === '1'} onChange={(versions) => replaceParams({ versions: versions ? '1' : '', ...noObject })} />
       <span class="toolbar-gap" />
       {props.chosen > 0 && (
         <>
@@ -269,7 +269,7 @@ function ObjectTable(props: TableProps) {
   const columns = useMemo(() => columnsOf(prefix, versions, selection, props.onToggle), [prefix, versions, selection]);
   const open = (row: Row) => {
     if (row.kind === 'prefix') navigate(bucketHash(bucket, { flat: state.flat, versions: state.versions, prefix: row.key }));
-    else replaceParams({ key: row.key, version: row.version });
+    else replaceParams(shownObject(row));
   };
   return (
     <div class={`drop-zone ${drop.over ? 'over' : ''}`} onDragOver={drop.onDragOver} onDragLeave={drop.onDragLeave} onDrop={drop.onDrop}>
@@ -301,21 +301,17 @@ export function Objects(props: { namespace: string; bucket: string; versioned: b
   const [version, setVersion] = useState(0);
   const refresh = () => setVersion((old) => old + 1);
   const listing = useListing(namespace, bucket, state, version);
-  const { rows, problem } = useStore(listing.state);
+  const { problem } = useStore(listing.state);
   const { selection, toggle } = useSelection(listing);
   const { search, setSearch } = useSearch(state);
   const [deletion, setDeletion] = useState<Deletion | null>(null);
   const chosen = [...selection.values()];
   const { key } = state;
-  const shown = useMemo(
-    () => (key === undefined ? undefined : rows.find((row) => row.kind !== 'prefix' && row.key === key && row.version === state.version)),
-    [rows, key, state.version],
-  );
   const startFiles = (files: Dropped[]) => void upload(namespace, bucket, state.prefix ?? '', files, refresh);
   const endDeletion = (changed: boolean) => {
     setDeletion(null);
     if (!changed) return;
-    if (deletion?.objects.some((one) => one.key === key)) replaceParams({ key: '', version: '' });
+    if (deletion?.objects.some((one) => one.key === key)) replaceParams(noObject);
     refresh();
   };
   return (
@@ -342,8 +338,8 @@ export function Objects(props: { namespace: string; bucket: string; versioned: b
           <ObjectPanel
             key={`${key} ${state.version ?? ''}`}
             address={{ namespace, bucket, key, version: state.version }}
-            deleteMarker={shown?.kind === 'delete marker'}
-            onClose={() => replaceParams({ key: '', version: '' })}
+            deleteMarker={state.marker === '1'}
+            onClose={() => replaceParams(noObject)}
             onDelete={setDeletion}
           />
         )}

@@ -15,10 +15,17 @@ export interface Column<Row> {
   compare?: (a: Row, b: Row) => number; // The column can be sorted.
 }
 
+// An array, or rows that are made when they are shown.
+export interface Rows<Row> {
+  readonly length: number;
+  at(index: number): Row | undefined;
+  slice(begin: number, end: number): Row[];
+}
+
 export interface GridProps<Row> {
   label: string;
   columns: readonly Column<Row>[];
-  rows: readonly Row[];
+  rows: Rows<Row>;
   rowKey: (row: Row) => string | number;
   onOpen?: (row: Row) => void;
   onMove?: (row: Row) => void; // The active row changed by a key.
@@ -47,7 +54,7 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
     const compare = sort && props.columns.find((column) => column.id === sort.column)?.compare;
     if (!compare) return props.rows;
     const sign = sort.descending ? -1 : 1;
-    return [...props.rows].sort((a, b) => sign * compare(a, b));
+    return props.rows.slice(0, props.rows.length).sort((a, b) => sign * compare(a, b));
   }, [props.rows, props.columns, sort]);
 
   useLayoutEffect(() => {
@@ -73,7 +80,7 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
   const move = (to: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, to));
     setActive(next);
-    props.onMove?.(rows[next]!);
+    props.onMove?.(rows.at(next)!);
     const grid = element.current!;
     const top = next * rowHeight;
     if (top < grid.scrollTop * ratio) grid.scrollTop = top / ratio;
@@ -92,8 +99,8 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
     };
     const target = targets[event.key];
     if (target !== undefined) move(target);
-    else if (event.key === ' ' && active >= 0 && props.onToggle) props.onToggle(rows[active]!);
-    else if ((event.key === 'Enter' || event.key === ' ') && active >= 0 && props.onOpen) props.onOpen(rows[active]!);
+    else if (event.key === ' ' && active >= 0 && props.onToggle) props.onToggle(rows.at(active)!);
+    else if ((event.key === 'Enter' || event.key === ' ') && active >= 0 && props.onOpen) props.onOpen(rows.at(active)!);
     else return;
     event.preventDefault();
   };
@@ -182,16 +189,16 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
 // Keeps what is in view, and the active row, where they are when rows are added above, except at the top: there the new rows show.
 function useRowsAbove<Row>(
   element: { readonly current: HTMLDivElement | null },
-  rows: readonly Row[],
+  rows: Rows<Row>,
   rowKey: (row: Row) => string | number,
   setActive: (change: (active: number) => number) => void,
 ): void {
   const top = useRef<string | number | null>(null);
   useLayoutEffect(() => {
     const previous = top.current;
-    top.current = rows.length > 0 ? rowKey(rows[0]!) : null;
+    top.current = rows.length > 0 ? rowKey(rows.at(0)!) : null;
     if (previous === null || previous === top.current) return;
-    const added = rows.findIndex((row) => rowKey(row) === previous);
+    const added = rows.slice(0, rows.length).findIndex((row) => rowKey(row) === previous);
     if (added <= 0) return;
     setActive((active) => (active < 0 ? active : active + added));
     const grid = element.current!;

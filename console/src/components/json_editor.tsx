@@ -6,10 +6,29 @@ import { Field } from './basic.tsx';
 
 export const jsonText = (value: unknown) => JSON.stringify(value, null, 2);
 
-// Calls `onChange` with each text that is JSON, and `onValid` when that changes.
-export function JsonEditor(props: { label: string; value: Json; onChange: (value: Json) => void; onValid?: (valid: boolean) => void; problem?: string; rows?: number }) {
-  const [text, setText] = useState(() => jsonText(props.value));
-  const [wrong, setWrong] = useState('');
+function problemOf(text: string): string {
+  try {
+    JSON.parse(text);
+    return '';
+  } catch (error) {
+    return `This is not JSON: ${messageOf(error)}`;
+  }
+}
+
+interface JsonEditorProps {
+  label: string;
+  value: Json;
+  onChange: (value: Json) => void; // For each text that is JSON.
+  onValid?: (valid: boolean) => void; // When that changes.
+  unfinished?: string | undefined; // A text that is not JSON yet, instead of the value.
+  onUnfinished?: (text: string | undefined) => void; // undefined: the text is JSON.
+  problem?: string;
+  rows?: number;
+}
+
+export function JsonEditor(props: JsonEditorProps) {
+  const [text, setText] = useState(() => props.unfinished ?? jsonText(props.value));
+  const [wrong, setWrong] = useState(() => problemOf(text));
   const own = useRef<Json>(props.value); // The value of `text`.
 
   useEffect(() => {
@@ -21,14 +40,13 @@ export function JsonEditor(props: { label: string; value: Json; onChange: (value
   useEffect(() => props.onValid?.(wrong === ''), [wrong]);
 
   const change = (next: string) => {
+    const found = problemOf(next);
     setText(next);
-    try {
-      own.current = JSON.parse(next) as Json;
-      setWrong('');
-      props.onChange(own.current);
-    } catch (error) {
-      setWrong(`This is not JSON: ${messageOf(error)}`);
-    }
+    setWrong(found);
+    props.onUnfinished?.(found ? next : undefined);
+    if (found) return;
+    own.current = JSON.parse(next) as Json;
+    props.onChange(own.current);
   };
   return (
     <Field label={props.label} error={wrong || props.problem || undefined}>

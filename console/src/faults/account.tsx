@@ -3,7 +3,7 @@ import { Alert, Badge, Panel, SimpleTable } from '../components/basic.tsx';
 import { Name } from '../components/name.tsx';
 import { count, plural } from '../lib/format.ts';
 import { visibleText } from '../lib/keys.ts';
-import { isAccountOf, remaining, ruleSummary, stateText, type FaultAccount, type RuleAccount } from '../lib/scenario.ts';
+import { remainingText, ruleSummary, stateText, type FaultAccount } from '../lib/scenario.ts';
 import type { Json, JsonObject } from '../lib/schema.ts';
 import { hashOf } from '../router.ts';
 
@@ -15,11 +15,6 @@ function State(props: { account: { fired: number; complete: boolean }; incomplet
 function RuleTable(props: { account: FaultAccount; rules: readonly Json[] | null; ended: boolean }) {
   const { rules } = props;
   const rows = props.account.rules.map((account, index) => ({ account, rule: rules?.[index] }));
-  const left = (row: { account: RuleAccount; rule: Json | undefined }) => {
-    const value = remaining(row.rule, row.account);
-    if (value !== null) return count(value);
-    return row.rule === undefined ? '–' : 'no limit';
-  };
   return (
     <SimpleTable
       label={props.ended ? 'Rules of the scenario that ended' : 'Rules of the running scenario'}
@@ -37,7 +32,7 @@ function RuleTable(props: { account: FaultAccount; rules: readonly Json[] | null
         { title: 'Matched', end: true, cell: (row) => count(row.account.matched) },
         { title: 'Fired', end: true, cell: (row) => count(row.account.fired) },
         { title: 'Under way', end: true, cell: (row) => count(row.account.under_way) },
-        { title: 'Remaining', end: true, cell: left },
+        { title: 'Remaining', end: true, cell: (row) => remainingText(row.rule, row.account) },
         {
           title: 'State',
           cell: (row) => <State account={row.account} incomplete={props.ended ? 'did not fire enough' : 'must still fire'} />,
@@ -50,11 +45,11 @@ function RuleTable(props: { account: FaultAccount; rules: readonly Json[] | null
 export function AccountPanel(props: {
   account: FaultAccount | null; // Of the running scenario; without one, of the last one.
   active: boolean;
-  started: JsonObject | null; // What this tab started last.
+  scenario: JsonObject | null; // That of the account, with its rules.
   onForget: () => void;
   onEdit: (scenario: JsonObject) => void;
 }) {
-  const { account, started } = props;
+  const { account, scenario } = props;
   if (!account) {
     return (
       <Panel title="What fired">
@@ -62,7 +57,6 @@ export function AccountPanel(props: {
       </Panel>
     );
   }
-  const known = started && isAccountOf(account, started) ? started : null;
   const replaced = account.replaced ?? [];
   const ended = !props.active;
   return (
@@ -70,8 +64,8 @@ export function AccountPanel(props: {
       title={account.name ? `What fired: ${visibleText(account.name)}` : 'What fired'}
       flush
       actions={
-        known && (
-          <button type="button" class="button small" onClick={() => props.onEdit(known)}>
+        scenario && (
+          <button type="button" class="button small" onClick={() => props.onEdit(scenario)}>
             Edit
           </button>
         )
@@ -85,8 +79,7 @@ export function AccountPanel(props: {
         </span>
         <span class="muted numbers">seed {account.seed}</span>
       </div>
-      <RuleTable account={account} rules={known ? (known['rules'] as readonly Json[]) : null} ended={ended} />
-      {!known && !ended && <p class="faults-note muted">Another client started this scenario, so the limits of its rules are not known here.</p>}
+      <RuleTable account={account} rules={scenario ? (scenario['rules'] as readonly Json[]) : null} ended={ended} />
       {replaced.length > 0 && !ended && (
         <div class="faults-note">
           <Alert

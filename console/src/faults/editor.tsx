@@ -6,6 +6,8 @@ import { SchemaForm } from '../components/schema_form.tsx';
 import { visibleText } from '../lib/keys.ts';
 import { ruleId, ruleSummary } from '../lib/scenario.ts';
 import { isObject, placeOf, type Json, type JsonObject, type Schema } from '../lib/schema.ts';
+import { useStore } from '../lib/store.ts';
+import { namespace } from '../live.ts';
 
 const suggestions = {
   operation: [
@@ -140,12 +142,25 @@ function Form(props: EditorProps) {
   );
 }
 
+// What the editors show besides the draft, by namespace, also after another view was shown.
+interface Mode {
+  json: boolean;
+  unfinished?: string | undefined; // A text that is not JSON yet.
+}
+const modes = new Map<string, Mode>();
+
 export function ScenarioEditor(props: EditorProps) {
-  const [json, setJson] = useState(false);
+  const space = useStore(namespace);
+  const [mode, setMode] = useState<Mode>(() => modes.get(space) ?? { json: false });
   const [valid, setValid] = useState(true);
+  const { json } = mode;
+  const change = (next: Mode) => {
+    modes.set(space, next);
+    setMode(next);
+  };
   const toggle = () => {
-    setJson(!json);
-    setValid(true); // The form shows the last text that was JSON.
+    change({ json: !json }); // The form shows the last text that was JSON.
+    setValid(true);
   };
   return (
     <Panel
@@ -168,6 +183,8 @@ export function ScenarioEditor(props: EditorProps) {
           rows={28}
           problem={props.problem}
           onValid={setValid}
+          unfinished={mode.unfinished}
+          onUnfinished={(unfinished) => change({ json, unfinished })}
           onChange={(value) => props.onChange(isObject(value) ? value : { rules: Array.isArray(value) ? (value as readonly Json[]) : [value] })}
         />
       ) : (

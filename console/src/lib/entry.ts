@@ -32,6 +32,7 @@ export interface Entry {
   request_id: string;
   attempt: number;
   range?: readonly [number, number];
+  rank?: number;
   invocation?: string;
   user_agent?: string;
   error_code?: string;
@@ -84,6 +85,7 @@ export const filterNames = [
   'method',
   'access_key',
   'connection',
+  'rank',
   'invocation',
   'retried',
   'fault',

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAccountOf, remaining, ruleSummary, stateText, withRules, type FaultAccount, type RuleAccount } from './scenario.ts';
+import { remainingText, ruleSummary, stateText, withRules, type RuleAccount } from './scenario.ts';
 
 const named = [{ name: 'hot-prefix', about: '', rules: [{ id: 'hot', when: { operation: ['@read'] }, do: { slow_down: {} } }] }];
 const rule = (members: Partial<RuleAccount>): RuleAccount => ({ id: 'a', matched: 0, fired: 0, under_way: 0, complete: false, request_ids: [], ...members });
-const account = (name: string, ...ids: string[]): FaultAccount => ({ name, seed: 1, requests: 0, fired: 0, complete: false, rules: ids.map((id) => rule({ id })) });
 
 test('every form of a scenario has rules', () => {
   assert.deepEqual(withRules([{ do: { fin: {} } }], []), { rules: [{ do: { fin: {} } }] });
@@ -16,19 +15,11 @@ test('every form of a scenario has rules', () => {
   });
 });
 
-test('the rest of a limit counts requests that are under way', () => {
-  const limited = (limit: object) => ({ do: {}, limit: { ...limit } });
-  assert.equal(remaining(limited({ times: 3 }), rule({ fired: 1, under_way: 1 })), 1);
-  assert.equal(remaining(limited({ times: 3, per: 'key' }), rule({})), null);
-  assert.equal(remaining({ do: {} }, rule({})), null);
-  assert.equal(remaining(undefined, rule({})), null);
-});
-
-test('an account belongs to the scenario with its name and rules', () => {
-  const scenario = { name: 'n', rules: [{ id: 'a', do: {} }, { do: {} }] };
-  assert.ok(isAccountOf(account('n', 'a', 'rule-2'), scenario));
-  assert.ok(!isAccountOf(account('n', 'a'), scenario));
-  assert.ok(!isAccountOf(account('', 'a', 'rule-2'), scenario));
+test('what remains of a rule', () => {
+  assert.equal(remainingText({ do: {}, limit: { times: 3000 } }, rule({ remaining: 2_999 })), '2,999');
+  assert.equal(remainingText(undefined, rule({ remaining: 0 })), '0');
+  assert.equal(remainingText({ do: {}, limit: { times: 3, per: 'key' } }, rule({})), '3 per key');
+  assert.equal(remainingText({ do: {} }, rule({})), 'no limit');
 });
 
 test('a rule is summarised', () => {

@@ -1,4 +1,5 @@
 // Fault scenarios as the page handles them: their rules, and what is left of each. Pure.
+import { count } from './format.ts';
 import { isObject, type Json, type JsonObject } from './schema.ts';
 
 export interface RuleAccount {
@@ -8,6 +9,7 @@ export interface RuleAccount {
   under_way: number;
   complete: boolean;
   request_ids: readonly string[];
+  remaining?: number; // Without a limit for the whole scenario there is none.
 }
 
 export interface FaultAccount {
@@ -18,6 +20,7 @@ export interface FaultAccount {
   complete: boolean;
   rules: readonly RuleAccount[];
   replaced?: readonly FaultAccount[];
+  scenario?: Json; // As it was given.
 }
 
 // What to say about a scenario or a rule. One that may stay unused is complete from the start, which proves nothing.
@@ -65,17 +68,9 @@ export function ruleSummary(rule: Json): string {
   return `${parts.join('; ') || 'every request'} → ${actionNames(rule).join(', ') || 'nothing'}`;
 }
 
-// Of a rule with `times` per scenario, how often it can still fire; null without such a limit, or if the rule is not known.
-export function remaining(rule: Json | undefined, account: RuleAccount): number | null {
+// How often a rule can still fire. `rule`: as it was given.
+export function remainingText(rule: Json | undefined, account: RuleAccount): string {
+  if (account.remaining !== undefined) return count(account.remaining);
   const limit = isObject(rule) ? rule['limit'] : undefined;
-  if (!isObject(limit) || typeof limit['times'] !== 'number') return null;
-  if (limit['per'] !== undefined && limit['per'] !== 'scenario') return null;
-  return Math.max(0, limit['times'] - account.fired - account.under_way);
-}
-
-// Whether the account is of this scenario: the page shows the scenario that it started, and another client may have replaced it.
-export function isAccountOf(account: FaultAccount, scenario: JsonObject): boolean {
-  const rules = Array.isArray(scenario['rules']) ? (scenario['rules'] as readonly Json[]) : [];
-  const name = typeof scenario['name'] === 'string' ? scenario['name'] : '';
-  return account.name === name && account.rules.length === rules.length && account.rules.every((rule, i) => rule.id === ruleId(rules[i]!, i));
+  return isObject(limit) && typeof limit['times'] === 'number' ? `${count(limit['times'])} per ${String(limit['per'])}` : 'no limit';
 }

@@ -21,6 +21,7 @@ const noLayout: Layout = { size: 0, kind: '', items: [] };
 
 function nameOf(value: string, by: Grouping): string {
   if (by === 'connection') return `connection ${value}`;
+  if (by === 'rank' && value) return `rank ${value}`;
   return value || (by === 'access_key' ? 'anonymous' : 'none');
 }
 

@@ -7,7 +7,8 @@ const entry = (change: Partial<Entry>): Entry =>
   ({ number: 1, began_s: 1, status: 206, range: [0, 10], connection: 7, peer: '[::1]:4711', access_key: 'key', ...change }) as Entry;
 
 test('only successful reads with bytes count', () => {
-  assert.deepEqual(readOf(entry({}))?.groups, { connection: '7', peer: '[::1]', access_key: 'key', user_agent: '' });
+  assert.deepEqual(readOf(entry({}))?.groups, { connection: '7', peer: '[::1]', access_key: 'key', user_agent: '', rank: '' });
+  assert.equal(readOf(entry({ rank: 0 }))?.groups.rank, '0');
   for (const change of [{ status: 503 }, { status: 304 }, { range: [5, 5] as const }]) assert.equal(readOf(entry(change)), null);
   const { range: _range, ...head } = entry({});
   assert.equal(readOf(head), null);

@@ -2,7 +2,7 @@
 import type { Entry } from '../lib/entry.ts';
 import type { Range } from './intervals.ts';
 
-export const groupings = ['connection', 'peer', 'access_key', 'user_agent'] as const;
+export const groupings = ['connection', 'peer', 'access_key', 'user_agent', 'rank'] as const;
 export type Grouping = (typeof groupings)[number];
 
 export const groupingNames: Readonly<Record<Grouping, string>> = {
@@ -10,6 +10,7 @@ export const groupingNames: Readonly<Record<Grouping, string>> = {
   peer: 'Address',
   access_key: 'Access key',
   user_agent: 'User agent',
+  rank: 'Rank',
 };
 
 export interface Group {
@@ -57,6 +58,7 @@ export function readOf(entry: Entry): Read | null {
       peer: entry.peer.slice(0, entry.peer.lastIndexOf(':')),
       access_key: entry.access_key,
       user_agent: entry.user_agent ?? '',
+      rank: String(entry.rank ?? ''),
     },
   };
 }

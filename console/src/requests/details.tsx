@@ -196,6 +196,7 @@ export function Details(props: { entry: Entry }) {
           ['Invocation', entry.invocation && <FilterLink name="invocation" value={entry.invocation} />],
           ['Connection', <FilterLink name="connection" value={String(entry.connection)} />],
           ['Earlier on it', `${count(entry.requests_before)} requests`],
+          ['Rank', entry.rank !== undefined && <FilterLink name="rank" value={String(entry.rank)} />],
           ['Address', `${entry.peer}${entry.tls ? ', TLS' : ''}`],
           ['User agent', entry.user_agent && <Name text={entry.user_agent} />],
         ]}

@@ -75,7 +75,7 @@ function Choice(props: { name: FilterName; label: string; filter: Filter; option
   );
 }
 
-const more: readonly FilterName[] = ['key', 'method', 'access_key', 'connection', 'invocation', 'retried', 'fault'];
+const more: readonly FilterName[] = ['key', 'method', 'access_key', 'connection', 'rank', 'invocation', 'retried', 'fault'];
 
 export function Filters(props: { filter: Filter }) {
   const { filter } = props;
@@ -111,6 +111,7 @@ export function Filters(props: { filter: Filter }) {
           <TextFilter name="access_key" label="Access key" filter={filter} />
           <TextFilter name="fault" label="Fault rule" filter={filter} />
           <TextFilter name="connection" label="Connection" filter={filter} />
+          <TextFilter name="rank" label="Rank" filter={filter} />
           <TextFilter name="invocation" label="Invocation" filter={filter} />
         </>
       )}

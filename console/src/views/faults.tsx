@@ -14,7 +14,6 @@ import { NamedScenarios } from '../faults/named.tsx';
 import './faults.css';
 
 const empty: JsonObject = { rules: [] };
-const runningName = (space: string) => `penstock-faults ${space}`;
 
 // What the editors of this tab hold, by namespace.
 const drafts = new Store<Readonly<Record<string, JsonObject>>>({});
@@ -24,12 +23,6 @@ const accounts = new Store<Readonly<Record<string, FaultAccount | null>>>({});
 
 function keep(space: string, account: FaultAccount | null): void {
   accounts.set({ ...accounts.value, [space]: account });
-}
-
-// The scenario that this tab started last: the emulator returns accounts of scenarios, not their rules.
-function startedHere(space: string): JsonObject | null {
-  const text = sessionStorage.getItem(runningName(space));
-  return text === null ? null : (JSON.parse(text) as JsonObject);
 }
 
 interface Definitions {
@@ -46,7 +39,6 @@ export default function Faults() {
   const space = useStore(namespace);
   const active = useStore(live).latest?.namespace.faults_active ?? false;
   const draft = useStore(drafts)[space] ?? empty;
-  const [started, setStarted] = useState(() => startedHere(space));
   const [definitions, setDefinitions] = useState<Definitions | null>(null);
   const [problem, setProblem] = useState('');
   const [selected, setSelected] = useState(0); // The rule that the editor shows.
@@ -71,9 +63,6 @@ export default function Faults() {
   const put = async (scenario: Json) => {
     const ok = await start.run(() => sendJson<FaultAccount>('PUT', path, scenario));
     if (!ok) return;
-    const rules = withRules(scenario, definitions?.named ?? []);
-    sessionStorage.setItem(runningName(space), JSON.stringify(rules));
-    setStarted(rules);
     account.refresh();
     notify('info', 'The scenario runs, with a new account.');
   };
@@ -89,6 +78,11 @@ export default function Faults() {
     setDraft(withRules(scenario, definitions?.named ?? []));
     setSelected(0);
   };
+  const shown = active ? account.value : last;
+  const scenario = useMemo(
+    () => (definitions && shown?.scenario !== undefined ? withRules(shown.scenario, definitions.named) : null),
+    [definitions, shown],
+  );
   const scenarioSchema = useMemo(() => definitions?.schema.$defs?.['scenario'], [definitions]);
 
   return (
@@ -104,7 +98,7 @@ export default function Faults() {
       {start.problem && <Alert kind="error">The scenario was not started: {start.problem}</Alert>}
       <div class="faults">
         <div class="faults-column">
-          <AccountPanel account={active ? account.value : last} active={active} started={started} onForget={() => void end(true)} onEdit={edit} />
+          <AccountPanel account={shown} active={active} scenario={scenario} onForget={() => void end(true)} onEdit={edit} />
           {definitions && <NamedScenarios scenarios={definitions.named} busy={start.busy} onStart={(scenario) => void put(scenario)} onEdit={edit} />}
         </div>
         {definitions && scenarioSchema ? (

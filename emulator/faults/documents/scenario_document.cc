@@ -145,7 +145,10 @@ Result<Scenario> ReadScenario(const Json& json, const Source& source) {
 Result<Scenario> ParseScenario(std::string_view text, std::shared_ptr<store::MemoryLimit> limit) {
   PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(text));
   const Json& json = tree.root();
-  return ReadScenario(json, {.text_bytes = text.size(), .limit = std::move(limit)});
+  PENSTOCK_ASSIGN(Scenario scenario,
+                  ReadScenario(json, {.text_bytes = text.size(), .limit = std::move(limit)}));
+  scenario.document = std::make_shared<const std::string>(text);  // charged with the rest
+  return scenario;
 }
 
 namespace {
@@ -247,6 +250,7 @@ Json AccountFields(const ScenarioAccount& account) {
                      {"under_way", rule.under_way},
                      {"complete", rule.complete},
                      {"request_ids", rule.request_ids}});
+    if (rule.remaining) rules.back()["remaining"] = *rule.remaining;
   }
   return {{"name", account.name},   {"seed", account.seed},         {"requests", account.requests},
           {"fired", account.fired}, {"complete", account.complete}, {"rules", std::move(rules)}};
@@ -259,7 +263,12 @@ std::string AccountJson(const ScenarioAccount& account) {
   document["replaced"] = Json::array();
   for (const ScenarioAccount& replaced : account.replaced)
     document["replaced"].push_back(AccountFields(replaced));
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (account.document) {
+    text.pop_back();  // The document is JSON, so it needs no copy in a tree.
+    text.append(",\"scenario\":").append(*account.document).append("}");
+  }
+  return text;
 }
 
 }  // namespace penstock::emulator::faults

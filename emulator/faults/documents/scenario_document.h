@@ -31,7 +31,8 @@ Result<Scenario> ParseInlineFaults(std::string_view json,
 Result<Scenario> ParseRetryTest(std::string_view json,
                                 std::shared_ptr<store::MemoryLimit> limit = nullptr);
 
-// Returns the account of a scenario as one JSON object.
+// Returns the account of a scenario as one JSON object. `scenario` is its document, unless it has
+// none; replaced scenarios are without.
 std::string AccountJson(const ScenarioAccount& account);
 
 }  // namespace penstock::emulator::faults

@@ -134,6 +134,25 @@ TEST(ScenarioDocumentTest, TooManyRulesAreRefusedBeforeTheyAreRead) {
   EXPECT_TRUE(ParseScenario("[{\"do\": " + list(R"({"stall": {"ms": 1}})", 100) + "}]").ok());
 }
 
+TEST(ScenarioDocumentTest, TheAccountHasTheScenarioAndWhatRemains) {
+  constexpr char kText[] =
+      R"({"name": "n", "rules": [{"do": {"slow_down": {}}, "limit": {"times": 3}},
+          {"do": {"slow_down": {}}, "limit": {"times": 3, "per": "key"}}]}
+      )";
+  auto scenario = ParseScenario(kText);
+  ASSERT_TRUE(scenario.ok());
+  const auto running = RunningScenario::Start(std::move(scenario).value(), WallTime());
+  const auto json = nlohmann::json::parse(AccountJson((*running)->Account()));
+  EXPECT_EQ(json["scenario"], nlohmann::json::parse(kText));
+  EXPECT_EQ(json["rules"][0]["remaining"], 3);
+  EXPECT_FALSE(json["rules"][1].contains("remaining")) << "each key has its own count";
+  const auto retry = ParseRetryTest(R"({"GetObject": ["slow_down"]})");
+  ASSERT_TRUE(retry.ok());
+  EXPECT_FALSE(
+      nlohmann::json::parse(AccountJson((*RunningScenario::Start(*retry, WallTime()))->Account()))
+          .contains("scenario"));
+}
+
 TEST(ScenarioDocumentTest, WritesTheAccountAsJson) {
   const auto json = nlohmann::json::parse(AccountJson({.name = "n",
                                                        .seed = 3,

@@ -9,15 +9,6 @@
 namespace penstock::emulator::faults {
 namespace {
 
-// Parses "rank/12" in a user agent.
-std::optional<std::uint64_t> ListedRank(std::string_view user_agent) {
-  constexpr std::string_view kMark = "rank/";
-  const std::size_t at = user_agent.find(kMark);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view number = user_agent.substr(at + kMark.size());
-  return s3::ParseDecimal(number.substr(0, number.find_first_of(" ;,)")));
-}
-
 std::optional<RequestProperties::Range> ParseRange(std::string_view header) {
   constexpr std::string_view kUnit = "bytes=";
   if (!header.starts_with(kUnit)) return std::nullopt;
@@ -125,8 +116,8 @@ RequestProperties PropertiesOf(const s3::Exchange& exchange) {
   if (claims.decoded_length) properties.size = s3::ParseDecimal(*claims.decoded_length);
   if (!properties.size && claims.length) properties.size = s3::ParseDecimal(*claims.length);
   if (claims.sdk_request) properties.attempt = s3::ClaimedAttempt(*claims.sdk_request).value_or(1);
-  if (claims.rank) properties.rank = s3::ParseDecimal(*claims.rank);
-  if (!properties.rank) properties.rank = ListedRank(properties.user_agent);
+  properties.rank =
+      s3::ClaimedRank(claims.rank.value_or(std::string_view()), properties.user_agent);
   return properties;
 }
 

@@ -46,6 +46,8 @@ struct Scenario {
   std::string name;
   std::uint64_t seed = 1;
   std::vector<Rule> rules;  // At most 1,000.
+  // As its author wrote it, JSON. Null: it was not given as a document of its own.
+  std::shared_ptr<const std::string> document = {};
   // For its memory, while a copy of it exists. Null: not charged.
   std::shared_ptr<const store::LastingCharge> charge = {};
 };

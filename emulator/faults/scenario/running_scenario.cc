@@ -44,6 +44,12 @@ bool NeedsDraws(const Rule& rule) {
          });
 }
 
+// `taken`: how often the rule has fired or is about to.
+std::optional<std::uint64_t> Remaining(const Limit& limit, std::uint64_t taken) {
+  if (!limit.times || limit.per != Per::kScenario) return std::nullopt;
+  return *limit.times - std::min(*limit.times, taken);
+}
+
 std::uint64_t NumberOf(const traffic::Draw& draw) {
   return static_cast<std::uint64_t>(draw[0] * 0x1p53);
 }
@@ -270,7 +276,8 @@ ScenarioAccount RunningScenario::Account() const {
   ScenarioAccount account{.name = scenario_->name,
                           .seed = scenario_->seed,
                           .requests = requests_.load(std::memory_order_relaxed),
-                          .complete = true};
+                          .complete = true,
+                          .document = scenario_->document};
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const Rule& rule = scenario_->rules[i];
     const State& state = *states_[i];
@@ -280,6 +287,7 @@ ScenarioAccount RunningScenario::Account() const {
                              .fired = state.fired,
                              .under_way = state.under_way,
                              .complete = IsComplete(rule, state),
+                             .remaining = Remaining(rule.limit, state.fired + state.under_way),
                              .request_ids = {state.request_ids.begin(), state.request_ids.end()}});
     account.fired += state.fired;
     account.complete = account.complete && account.rules.back().complete;

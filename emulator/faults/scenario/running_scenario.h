@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct RuleAccount {
   std::uint64_t fired = 0;      // Requests whose last action was done.
   std::uint64_t under_way = 0;  // Requests that were selected and whose last action is pending.
   bool complete = false;        // The rule has fired as often as it must.
+  // How many more requests it may select. nullopt: it has no limit for the whole scenario.
+  std::optional<std::uint64_t> remaining = std::nullopt;
   std::vector<std::string> request_ids;  // Ids of the latest requests that fired, at most 32.
 };
 
@@ -43,6 +46,7 @@ struct ScenarioAccount {
   std::uint64_t fired = 0;
   bool complete = false;
   std::vector<RuleAccount> rules;
+  std::shared_ptr<const std::string> document = {};  // Scenario::document.
   // Set by FaultRegistry: earlier scenarios that ended incomplete.
   std::vector<ScenarioAccount> replaced = {};
 };

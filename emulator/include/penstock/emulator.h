@@ -296,10 +296,12 @@ class Emulator {
   // they stay until RemoveEvents, at most the newest 100,000. Sinks (EmulatorOptions::event_sinks)
   // send them.
   //
-  // Returns at most 1000 events with a number above `after` as JSON (docs/reference/admin-api.md).
-  // Waits up to `wait` for the first one. kNotFound: the namespace is unknown.
+  // Returns at most 1000 events with a number above `after` as JSON (docs/reference/admin-api.md),
+  // the oldest of them, or with `newest` that many of the latest. Waits up to `wait` for the first
+  // one. kNotFound: the namespace is unknown.
   virtual Result<std::string> ReadEvents(const std::string& name_space, std::uint64_t after,
-                                         std::chrono::milliseconds wait) const = 0;
+                                         std::chrono::milliseconds wait,
+                                         std::optional<std::uint64_t> newest = {}) const = 0;
   // Removes the events up to the number `last`.
   virtual Result<void> RemoveEvents(const std::string& name_space, std::uint64_t last) = 0;
 

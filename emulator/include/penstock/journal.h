@@ -56,6 +56,8 @@ struct BasicJournalEntry {
   std::uint64_t bytes_out = 0;
   // Of the object, as covered by the response; unset if no object bytes were requested.
   std::optional<ByteRange> range;
+  // Of the process in its job, as sent by the client: x-penstock-rank, or rank/N in user_agent.
+  std::optional<std::uint64_t> rank;
   Text method{};
   Text target{};     // as on the request line; signatures and tokens are replaced by "***"
   Text operation{};  // "GetObject"; empty: not an S3 operation
@@ -101,6 +103,7 @@ struct JournalFilter {
   std::optional<std::string> invocation = std::nullopt;
   std::optional<std::string> fault = std::nullopt;  // a rule that fired
   std::optional<std::uint64_t> connection = std::nullopt;
+  std::optional<std::uint64_t> rank = std::nullopt;
   // A status such as 503; 5 for 500 to 599 (other classes likewise); 0: no response was made.
   std::optional<int> status = std::nullopt;
   std::optional<bool> retried = std::nullopt;  // true: attempts after the first
@@ -130,11 +133,11 @@ struct RangeReport {
 };
 
 // By what reads are grouped. kPeer: the client's address without its port.
-enum class RangeGrouping : std::uint8_t { kConnection, kPeer, kAccessKey, kUserAgent };
+enum class RangeGrouping : std::uint8_t { kConnection, kPeer, kAccessKey, kUserAgent, kRank };
 
 // The successful reads of one group.
 struct RangeGroup {
-  std::string value;  // of the connection (its number), peer, access key or user agent
+  std::string value;  // of the connection (its number), peer, access key, user agent or rank
   std::uint64_t requests = 0;
   std::vector<ByteRange> covered;   // the union of what they fetched
   std::uint64_t fetched_bytes = 0;  // the sum; bytes fetched twice count twice

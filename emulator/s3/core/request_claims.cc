@@ -29,4 +29,15 @@ std::optional<std::uint64_t> ClaimedAttempt(std::string_view sdk_request) {
   return ParseDecimal(number.substr(0, number.find_first_of("; ")));
 }
 
+std::optional<std::uint64_t> ClaimedRank(std::string_view header, std::string_view user_agent) {
+  if (!header.empty()) {
+    if (const auto rank = ParseDecimal(header)) return rank;
+  }
+  constexpr std::string_view kMark = "rank/";
+  const std::size_t at = user_agent.find(kMark);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view number = user_agent.substr(at + kMark.size());
+  return ParseDecimal(number.substr(0, number.find_first_of(" ;,)")));
+}
+
 }  // namespace penstock::emulator::s3

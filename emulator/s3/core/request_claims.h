@@ -1,4 +1,4 @@
-// What a request states about itself, unverified: its access key and its attempt number.
+// What a request states about itself, unverified: its access key, its attempt number and its rank.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_REQUEST_CLAIMS_H_
 #define PENSTOCK_EMULATOR_S3_CORE_REQUEST_CLAIMS_H_
 
@@ -18,6 +18,10 @@ std::string_view ClaimedAccessKey(const RequestHead& head, const Target& target)
 // Parses the header amz-sdk-request, which AWS SDKs send: "ttl=20260101T000000Z; attempt=2; max=3"
 // returns 2. Returns nullopt if there is no number.
 std::optional<std::uint64_t> ClaimedAttempt(std::string_view sdk_request);
+
+// Returns the rank of the requesting process in its job: the value of x-penstock-rank (`header`;
+// empty: none), otherwise N of "rank/N" in the user agent. nullopt: neither is a number.
+std::optional<std::uint64_t> ClaimedRank(std::string_view header, std::string_view user_agent);
 
 }  // namespace penstock::emulator::s3
 

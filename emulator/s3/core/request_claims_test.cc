@@ -45,5 +45,14 @@ TEST(ClaimedAttemptTest, ValuesWithoutANumberReturnNullopt) {
   }
 }
 
+TEST(ClaimedRankTest, ReadsTheHeaderThenTheUserAgent) {
+  EXPECT_EQ(ClaimedRank("", "penstock/1 (rank/12; torch)"), 12U);
+  EXPECT_EQ(ClaimedRank("", "penstock/1 rank/0"), 0U);
+  EXPECT_EQ(ClaimedRank("3", "penstock/1 rank/12"), 3U);
+  EXPECT_EQ(ClaimedRank("x", "penstock/1 rank/12"), 12U);
+  for (const char* none : {"", "rank", "rank/", "rank/x", "Rank/1", "rank/1x"})
+    EXPECT_EQ(ClaimedRank("", none), std::nullopt) << none;
+}
+
 }  // namespace
 }  // namespace penstock::emulator::s3

@@ -13,9 +13,13 @@
 namespace penstock::emulator::server {
 namespace {
 
+constexpr std::uint64_t kMostEventsOfReading = 1000;
+
 Result<AdminReply> Read(Emulator& emulator, const AdminCall& call) {
-  PENSTOCK_TRY(AllowOnly(call, {"namespace", "after", "wait_ms"}));
+  PENSTOCK_TRY(AllowOnly(call, {"namespace", "after", "newest", "wait_ms"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> after, WholeParameter(call, "after"));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> newest,
+                  WholeParameter(call, "newest", kMostEventsOfReading));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> wait_ms,
                   WholeParameter(call, "wait_ms", kLongestWaitMs));
   std::shared_ptr<void> place;
@@ -30,7 +34,7 @@ Result<AdminReply> Read(Emulator& emulator, const AdminCall& call) {
     PENSTOCK_ASSIGN(
         std::string events,
         emulator.ReadEvents(call.space(), after.value_or(0),
-                            std::clamp(left, std::chrono::milliseconds(0), kWaitSlice)));
+                            std::clamp(left, std::chrono::milliseconds(0), kWaitSlice), newest));
     const bool found = !events.ends_with("\"events\":[]}");
     if (found || left <= kWaitSlice || call.client_gone())
       return AdminReply{std::move(events) + "\n"};

@@ -77,6 +77,27 @@ TEST_F(AdminEventsTest, AConfigurationIsTestedUnlessTheRequestSkipsThat) {
   EXPECT_EQ(Read().at("last"), 1);
 }
 
+TEST_F(AdminEventsTest, NewestReturnsTheLatestEventsInOrder) {
+  for (int i = 2; i <= 8; ++i) S3("PUT", "/bucket/in/" + std::to_string(i), "body");
+  const auto numbers = [&](const std::string& query) {
+    std::vector<int> found;
+    const Json page = Read(query);
+    for (const Json& event : page.at("events")) found.push_back(event.at("number"));
+    return found;
+  };
+  using Numbers = std::vector<int>;
+  EXPECT_EQ(numbers("?newest=3"), (Numbers{6, 7, 8}));
+  EXPECT_EQ(numbers("?newest=3&after=7"), (Numbers{8}));
+  EXPECT_EQ(numbers("?newest=0"), (Numbers{}));
+  EXPECT_EQ(numbers("?newest=1000"), (Numbers{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(Read("?newest=3").at("last"), 8);
+  EXPECT_EQ(Admin("DELETE", "events?through=6").status, 200);
+  EXPECT_EQ(numbers("?newest=5"), (Numbers{7, 8}));
+  EXPECT_EQ(Admin("DELETE", "events").status, 200);
+  EXPECT_EQ(numbers("?newest=5"), (Numbers{}));
+  EXPECT_EQ(Admin("GET", "events?newest=1001").status, 400);
+}
+
 TEST_F(AdminEventsTest, ReportsChangesOfSelectedKeysOnly) {
   S3("PUT", "/bucket/in/a%20b", "body");
   S3("PUT", "/bucket/out/c", "body");

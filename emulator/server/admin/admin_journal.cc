@@ -26,7 +26,8 @@ void AddNames(Json& list, std::string_view names) {
 
 // Returns the filter: all parameters that are not in `others`.
 Result<JsonTree> FilterOf(const AdminCall& call, std::initializer_list<std::string_view> others) {
-  static constexpr std::array<std::string_view, 3> kNumbers{"connection", "status", "after"};
+  static constexpr std::array<std::string_view, 4> kNumbers{"connection", "rank", "status",
+                                                            "after"};
   JsonTree tree(EmptyObject(call.query.size()));
   Json& filter = tree.root();
   for (const auto& [name, value] : call.query) {
