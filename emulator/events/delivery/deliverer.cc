@@ -109,19 +109,16 @@ class Deliverer::Worker final : public std::enable_shared_from_this<Worker> {
   using Cursors = std::map<std::weak_ptr<Space>, std::uint64_t, std::owner_less<>>;
 
   void Work() {
-    milliseconds pause = kFirstPause;
     while (!stopping_) {
       const std::uint64_t seen = signal_->count();
       const Result<void> sent = DeliverAll();
       if (stopping_) break;
       if (sent.ok()) {
-        pause = kFirstPause;
         signal_->Await(seen, Now() + kLongestWait);
         continue;
       }
       delivery_failed.Report(sent.error());
-      Pause(pause);
-      pause = std::min(pause * 2, kLongestPause);
+      Pause(std::exchange(pause_, std::min(pause_ * 2, kLongestPause)));
     }
     const MutexLock lock(mutex_);
     ended_ = true;
@@ -185,6 +182,7 @@ class Deliverer::Worker final : public std::enable_shared_from_this<Worker> {
     for (const store::StoredEvent& stored : batch) numbers.push_back(stored.number);
     batch.clear();
     PENSTOCK_TRY(space->store->MarkDelivered(numbers));
+    pause_ = kFirstPause;
     return !stopping_;
   }
 
@@ -219,7 +217,8 @@ class Deliverer::Worker final : public std::enable_shared_from_this<Worker> {
   const std::unique_ptr<Sink> sink_;
   const Spaces spaces_;
   const std::shared_ptr<store::ChangeSignal> signal_;
-  Cursors cursors_;  // of the thread
+  Cursors cursors_;                   // of the thread
+  milliseconds pause_ = kFirstPause;  // of the thread: after the next failure
   std::atomic<bool> stopping_{false};
   Mutex mutex_;
   CondVar changed_;

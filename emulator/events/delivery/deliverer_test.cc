@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +25,11 @@ class Inbox {
     const MutexLock lock(mutex_);
     failures_ = count;
   }
+  // Fails the first call with each message after it was received.
+  void FailEachMessageOnce() {
+    const MutexLock lock(mutex_);
+    fails_each_once_ = true;
+  }
   // Calls of Send block until the sink is cancelled.
   void Block() {
     const MutexLock lock(mutex_);
@@ -37,6 +44,8 @@ class Inbox {
     const MutexLock lock(mutex_);
     for (const store::StoredEvent& stored : events) messages_.push_back(stored.event.message);
     changed_.NotifyAll();
+    if (fails_each_once_ && failed_.insert(messages_.back()).second)
+      return Error::Make(ErrorKind::kUnavailable, "not at the first time");
     while (blocked_ && !cancelled_) changed_.WaitIdle(mutex_);
     if (cancelled_ || failures_-- > 0) return Error::Make(ErrorKind::kUnavailable, "no");
     return Ok();
@@ -51,6 +60,8 @@ class Inbox {
   Mutex mutex_;
   CondVar changed_;
   std::vector<std::string> messages_;
+  std::set<std::string> failed_;
+  bool fails_each_once_ = false;
   int failures_ = 0;
   bool blocked_ = false;
   bool cancelled_ = false;
@@ -138,6 +149,19 @@ TEST_F(DelivererTest, AFailedEventIsSentAgainBeforeTheNext) {
   Put("b", "arn:q");
   Start();
   EXPECT_EQ(inbox->Await(4), (Texts{"a", "a", "a", "b"}));
+}
+
+// Seven pauses of 0.1 s. Pauses that double from event to event are 12.7 s.
+TEST_F(DelivererTest, ThePauseBeginsAnewAfterADeliveredEvent) {
+  OpenSpace();
+  MakeBucket(*space_->store);
+  const auto inbox = AddRoute("*");
+  inbox->FailEachMessageOnce();
+  for (const char* const key : {"a", "b", "c", "d", "e", "f", "g"}) Put(key, "arn:q");
+  const auto begin = std::chrono::steady_clock::now();
+  Start();
+  EXPECT_EQ(inbox->Await(14).back(), "g");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
 }
 
 TEST_F(DelivererTest, ABlockedSinkDelaysNoOtherAndNoStop) {

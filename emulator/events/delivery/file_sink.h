@@ -11,8 +11,10 @@
 namespace penstock::emulator::events {
 
 // Creates the file with mode 0600. It is opened for every call of Send, so it may be moved or
-// deleted meanwhile. kStrict: lines are on disk before they are acknowledged. Returns
-// kInvalidArgument if the file cannot be opened or is not a regular file.
+// deleted meanwhile. While lines are appended it is locked by flock(2), so that several sinks and
+// processes may name it. On a full disk the largest batch halves down to one line. kStrict: lines
+// are on disk before they are acknowledged. Returns kInvalidArgument if the file cannot be opened
+// or is not a regular file.
 Result<std::unique_ptr<Sink>> OpenFileSink(const std::string& path, store::Durability durability);
 
 }  // namespace penstock::emulator::events

@@ -15,7 +15,7 @@ namespace penstock::emulator::events {
 class Sink {
  public:
   virtual ~Sink() = default;
-  // The largest number of events of one call of Send.
+  // The largest number of events of the next call of Send. The thread that sends.
   virtual std::size_t most() const = 0;
   // Sends events of a namespace in their order, and returns when the receiver has acknowledged all
   // of them. After an error the caller sends all of them again. One thread.

@@ -210,9 +210,10 @@ class Sts final : public s3::Filter {
     PENSTOCK_ASSIGN(const SessionRecord session,
                     AddRoleSession({call.query, call.exchange, call.xml, now}, *access, *role, name,
                                    duration, role->name_space));
-    call.xml.Element("SubjectFromWebIdentityToken", trusted.token.subject);
-    call.xml.Element("Audience", trusted.token.audiences.empty() ? std::string()
-                                                                 : trusted.token.audiences.front());
+    call.xml.Element("SubjectFromWebIdentityToken", Xml10Text(trusted.token.subject));
+    call.xml.Element("Audience", trusted.token.audiences.empty()
+                                     ? std::string()
+                                     : Xml10Text(trusted.token.audiences.front()));
     WriteRoleUser(call.xml, session, name);
     WriteCredentials(call.xml, session);
     call.xml.Element("Provider", trusted.provider_arn);

@@ -7,6 +7,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "base/text/utf8.h"
 #include "base/xml/xml.h"
 
 namespace penstock::emulator::identity {
@@ -61,7 +62,7 @@ std::string Document(std::string_view code, std::string_view message, int status
   xml.Open("Error");
   xml.Element("Type", status >= 500 ? "Receiver" : "Sender");
   xml.Element("Code", code);
-  xml.Element("Message", message);
+  xml.Element("Message", Xml10Text(message));
   xml.Close("Error");
   xml.Element("RequestId", request_id);
   xml.Close("ErrorResponse");
@@ -69,6 +70,19 @@ std::string Document(std::string_view code, std::string_view message, int status
 }
 
 }  // namespace
+
+std::string Xml10Text(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+  std::string out;
+  for (const char c : ReplaceIllFormedUtf8(text)) {
+    const bool is_control = static_cast<unsigned char>(c) < 0x20;
+    if (is_control && c != '\t' && c != '\n' && c != '\r') out += kReplacement;
+    else out += c;
+    if (out.ends_with("\xEF\xBF\xBE") || out.ends_with("\xEF\xBF\xBF"))
+      out.replace(out.size() - kReplacement.size(), kReplacement.size(), kReplacement);
+  }
+  return out;
+}
 
 std::string StsRequestId(const s3::Exchange& exchange) {
   std::string id = HexEncode(Sha256(AsBytes(exchange.request_id))).substr(0, 32);

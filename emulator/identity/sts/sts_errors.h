@@ -14,6 +14,10 @@ namespace penstock::emulator::identity {
 inline constexpr std::string_view kStsNamespace =
     "xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"";
 
+// Returns `text` with U+FFFD instead of bytes that are not UTF-8 and of characters that XML 1.0
+// does not allow, which parsers of the SDKs refuse, also as references.
+std::string Xml10Text(std::string_view text);
+
 // An error of STS with the code's status.
 Error StsError(std::string_view code, std::string message);
 // The AccessDenied error of an action on a resource.

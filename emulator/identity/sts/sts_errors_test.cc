@@ -34,6 +34,15 @@ TEST(StsErrorsTest, AnErrorHasTheFormOfSts) {
   EXPECT_EQ(reply.exchange.response.Find("x-amzn-RequestId"), StsRequestId(reply.exchange));
 }
 
+// botocore's parser refuses documents that are not XML 1.0 in UTF-8.
+TEST(StsErrorsTest, ErrorsAreXml10) {
+  Reply reply;
+  RespondWithStsError(reply.exchange,
+                      StsError("ValidationError", std::string("a\0b\x1f\n\xef\xbf\xbf\xff!", 10)));
+  EXPECT_TRUE(XmlDocument::Parse(reply.Text(), XmlCharacters::kXml10).ok()) << reply.Text();
+  EXPECT_EQ(reply.Of("Message"), "a\uFFFDb\uFFFD\n\uFFFD\uFFFD!");
+}
+
 TEST(StsErrorsTest, InternalErrorsAreNotShown) {
   Reply reply;
   RespondWithStsError(reply.exchange, Error::Make(ErrorKind::kInternal, "/data/users.db failed"));

@@ -144,7 +144,9 @@ Result<RoleName> RoleOf(const auth::QueryRequest& query) {
                   RequiredText(query, "RoleArn", {.least = 20, .most = 2048}));
   constexpr std::string_view kType = "role/";
   const auto parts = policy::SplitArn(arn);
-  if (!parts || (*parts)[0] != "arn" || (*parts)[2] != "iam" || !(*parts)[5].starts_with(kType))
+  // IAM is global: its ARNs have no region. The emulator is of the partition "aws".
+  if (!parts || (*parts)[0] != "arn" || (*parts)[1] != "aws" || (*parts)[2] != "iam" ||
+      !(*parts)[3].empty() || !(*parts)[5].starts_with(kType))
     return StsError("ValidationError", arn + " is invalid");
   std::string_view name = (*parts)[5].substr(kType.size() - 1);  // "/path/name"
   const std::size_t slash = name.rfind('/');

@@ -74,8 +74,11 @@ TEST(StsParametersTest, ReadsTheArnOfARole) {
   EXPECT_EQ(role->path, "/jobs/large/");
   EXPECT_EQ(role->name, "trainer");
   EXPECT_EQ(RoleOf(*Query({{"RoleArn", "arn:aws:iam::111122223333:role/trainer"}}))->path, "/");
-  for (const char* const arn : {"arn:aws:iam::111122223333:user/trainer", "not an arn, but long",
-                                "arn:aws:sts::111122223333:role/trainer", "arn"}) {
+  for (const char* const arn :
+       {"arn:aws:iam::111122223333:user/trainer", "not an arn, but long",
+        "arn:aws:sts::111122223333:role/trainer", "arn", "arn:zzz:iam::111122223333:role/trainer",
+        "arn:aws-cn:iam::111122223333:role/trainer",
+        "arn:aws:iam:us-east-1:111122223333:role/trainer"}) {
     EXPECT_EQ(RoleOf(*Query({{"RoleArn", arn}})).error().code, "ValidationError") << arn;
   }
 }

@@ -217,17 +217,20 @@ Result<void> CheckTokenSignature(const TokenProvider& provider, const Parts& par
                  std::string(algorithm->key_type));
 }
 
-// Seconds since 1970; a fraction is allowed. nullopt: the claim is missing or no number.
-std::optional<WallTime> TimeClaim(const Json& payload, const char* name) {
+// RFC 7519, section 2, NumericDate: seconds since 1970; a fraction is allowed. nullopt: the claim
+// is missing.
+Result<std::optional<WallTime>> TimeClaim(const Json& payload, const std::string& name) {
   const auto found = payload.find(name);
-  if (found == payload.end() || !found->is_number()) return std::nullopt;
+  if (found == payload.end()) return std::optional<WallTime>();
+  if (!found->is_number())
+    return Invalid("The claim " + name + " of the token must be a number of seconds since 1970");
   constexpr double kFarthest = 9e9;  // in the year 2255; WallTime ends in 2262
   const double seconds = std::clamp(found->get<double>(), -kFarthest, kFarthest);
-  return WallTime(std::chrono::seconds(static_cast<std::int64_t>(seconds)));
+  return std::optional(WallTime(std::chrono::seconds(static_cast<std::int64_t>(seconds))));
 }
 
 Result<void> CheckTimes(const Json& payload, WallTime now, bool must_expire) {
-  const auto expires = TimeClaim(payload, "exp");
+  PENSTOCK_ASSIGN(const std::optional<WallTime> expires, TimeClaim(payload, "exp"));
   if (!expires && must_expire) return Invalid("The token has no expiry, the claim exp");
   if (expires && now >= *expires) {
     return TokenError("ExpiredTokenException",
@@ -235,7 +238,7 @@ Result<void> CheckTimes(const Json& payload, WallTime now, bool must_expire) {
                           " must be before the expiry " + FormatIso8601(*expires));
   }
   for (const char* const name : {"nbf", "iat"}) {
-    const auto from = TimeClaim(payload, name);
+    PENSTOCK_ASSIGN(const std::optional<WallTime> from, TimeClaim(payload, name));
     if (from && *from - kClockTolerance > now)
       return Invalid("The token is not valid yet: its claim " + std::string(name) + " is " +
                      FormatIso8601(*from));

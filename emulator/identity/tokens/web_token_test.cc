@@ -112,6 +112,33 @@ TEST(WebTokenTest, TimesOutsideTheCalendarKeepTheirOrder) {
                   .ok());
 }
 
+// RFC 7519, section 4.1: the value must be a NumericDate.
+TEST(WebTokenTest, TimesAreNumbers) {
+  TokenProvider joe = Joe();
+  joe.keys.clear();
+  joe.accepts_any_token = true;
+  const struct {
+    const char* token;
+    const char* claim;
+  } rows[] = {
+      // {"iss":"joe","sub":"s","exp":"1"}
+      {"e30.eyJpc3MiOiJqb2UiLCJzdWIiOiJzIiwiZXhwIjoiMSJ9.", "exp"},
+      // {"iss":"joe","sub":"s","exp":null}
+      {"e30.eyJpc3MiOiJqb2UiLCJzdWIiOiJzIiwiZXhwIjpudWxsfQ.", "exp"},
+      // {"iss":"joe","sub":"s","nbf":"1"}
+      {"e30.eyJpc3MiOiJqb2UiLCJzdWIiOiJzIiwibmJmIjoiMSJ9.", "nbf"},
+      // {"iss":"joe","sub":"s","iat":{}}
+      {"e30.eyJpc3MiOiJqb2UiLCJzdWIiOiJzIiwiaWF0Ijp7fX0.", "iat"},
+  };
+  for (const auto& row : rows) {
+    const auto verified = VerifyToken(joe, row.token, kBefore);
+    ASSERT_FALSE(verified.ok()) << row.claim;
+    EXPECT_EQ(verified.error().code, "InvalidIdentityToken");
+    EXPECT_EQ(verified.error().message, "The claim " + std::string(row.claim) +
+                                            " of the token must be a number of seconds since 1970");
+  }
+}
+
 TEST(WebTokenTest, ReadsTheIssuerOfTokensOnly) {
   EXPECT_EQ(IssuerOf(Token(kRsaHeader, kRsaSignature)), "joe");
   for (const char* const text : {"", "a", "a.b", "a.b.c", "e30.W10.", "e30.e30"})

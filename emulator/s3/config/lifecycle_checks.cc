@@ -31,7 +31,7 @@ Error WrongDays(std::string message, const Element& days) {
 Result<void> CheckMidnight(const Element& action) {
   const Element* date = action.Find("Date");
   if (date == nullptr) return Ok();
-  const WallTime time = *ParseIso8601(date->text);
+  const CalendarTime time = *ParseCalendarTime(date->text);
   if (time == std::chrono::floor<std::chrono::days>(time)) return Ok();
   return InvalidArgument("'Date' must be at midnight GMT", "Date", date->text);
 }
@@ -171,7 +171,9 @@ const Element* TimeOf(const Element& action) {
 
 std::int64_t DaysOf(const Element& time) {
   if (time.name != "Date") return Number(time);
-  return std::chrono::floor<std::chrono::days>(*ParseIso8601(time.text)).time_since_epoch().count();
+  return std::chrono::floor<std::chrono::days>(*ParseCalendarTime(time.text))
+      .time_since_epoch()
+      .count();
 }
 
 struct NamedAction {

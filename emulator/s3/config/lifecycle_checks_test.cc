@@ -72,6 +72,13 @@ TEST_F(LifecycleChecksTest, RefusesContradictions) {
        "'Days' for Expiration action must be a positive integer"},
       {kAll, "<Expiration><Date>2030-01-01T00:00:01.000Z</Date></Expiration>",
        "400 InvalidArgument", "'Date' must be at midnight GMT"},
+      {kAll, "<Expiration><Date>9999-01-01T00:00:00.001Z</Date></Expiration>",
+       "400 InvalidArgument", "'Date' must be at midnight GMT"},
+      {kAll,
+       "<Expiration><Date>9000-01-01T00:00:00Z</Date></Expiration>"
+       "<Transition><Date>9000-01-01T00:00:00Z</Date><StorageClass>GLACIER</StorageClass>"
+       "</Transition>",
+       "400 InvalidArgument", ""},
       {kAll, "<Expiration><Date>Fri, 01 Jan 2016 00:00:00 GMT</Date></Expiration>",
        "400 MalformedXML", ""},
       {kTag, kMarker, "400 InvalidRequest",

@@ -22,9 +22,13 @@ std::optional<std::int64_t> Number(const Element& group, std::string_view name) 
   return element == nullptr ? std::nullopt : std::optional<std::int64_t>(std::stoll(element->text));
 }
 
+std::chrono::sys_days LastDay() { return std::chrono::floor<days>(WallTime::max()); }
+
 std::optional<WallTime> DateOf(const Element& group) {
   const Element* date = group.Find("Date");
-  return date == nullptr ? std::nullopt : ParseIso8601(date->text);
+  const auto time = date == nullptr ? std::nullopt : ParseCalendarTime(date->text);
+  if (!time) return std::nullopt;
+  return std::min(std::chrono::floor<days>(*time), LastDay());
 }
 
 bool HasTag(const store::Attributes& tags, const store::Attributes::value_type& tag) {
@@ -69,7 +73,7 @@ int PreferenceOf(std::string_view storage_class) {
 
 WallTime MidnightAfter(WallTime begin, std::int64_t count) {
   const auto day = std::chrono::floor<days>(begin);
-  const auto last = std::chrono::floor<days>(WallTime::max());
+  const auto last = LastDay();
   return count < (last - day).count() ? day + days(count + 1) : last;
 }
 

@@ -106,6 +106,15 @@ TEST_F(LifecycleTest, DaysBeyondTheLastDateAreCapped) {
             "expiry-date=\"Fri, 11 Apr 2262 00:00:00 GMT\", rule-id=\"one\"");
 }
 
+// The emulator's clock ends before.
+TEST_F(LifecycleTest, DatesBeyondTheLastDateAreCapped) {
+  constexpr std::string_view kDate = "<Date>9999-01-01T00:00:00Z</Date>";
+  Configure(Rule("one", "<Filter/>", "<Expiration>" + std::string(kDate) + "</Expiration>"));
+  EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"),
+            "expiry-date=\"Fri, 11 Apr 2262 00:00:00 GMT\", rule-id=\"one\"");
+  EXPECT_NE(s3_.Send("GET /bucket?lifecycle").body.find(kDate), std::string::npos);
+}
+
 TEST_F(LifecycleTest, RulesApplyByPrefixTagsAndSize) {
   const struct {
     const char* filter;

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -21,6 +22,10 @@ Result<LifecycleRequest> RequestOf(const AdminCall& call,
     request.by = ParseIso8601(value);
     if (!request.by)
       return FieldError(name, "must be a time such as 2030-01-31T00:00:00Z, not '" + value + "'");
+    // Later times became request.by.
+    if (*ParseCalendarTime(value) > std::chrono::ceil<std::chrono::milliseconds>(*request.by))
+      return FieldError(name,
+                        "must be at most " + FormatIso8601(*request.by) + ", not '" + value + "'");
   }
   request.cancelled = call.client_gone;
   return request;

@@ -100,6 +100,12 @@ TEST_F(AdminLifecycleTest, ErrorsNameTheParameter) {
     EXPECT_EQ(refused.status, 400) << query;
     EXPECT_NE(refused.text.find(std::string(query).substr(0, 2)), std::string::npos);
   }
+  const HttpResponse late = Admin("GET", "lifecycle?by=9999-01-01T00:00:00Z");
+  EXPECT_EQ(late.status, 400) << late.text;
+  EXPECT_NE(late.text.find("must be at most 2262-04-10T23:47:16.000Z, not '9999-01-01T00:00:00Z'"),
+            std::string::npos)
+      << late.text;
+  EXPECT_EQ(Admin("GET", "lifecycle?by=2262-04-10T23:47:16Z").status, 200);
   EXPECT_EQ(Admin("POST", "lifecycle/run?by=2200-01-01T00:00:00Z").status, 400);
 }
 
