@@ -38,6 +38,9 @@ Result<void> RefuseTlsRules(const Scenario& scenario) {
   return Ok();
 }
 
-void DropConnectionRules(Scenario& scenario) { std::erase_if(scenario.rules, IsOfConnections); }
+void DropConnectionRules(Scenario& scenario) {
+  // The document has these rules, so it is no longer that of the scenario.
+  if (std::erase_if(scenario.rules, IsOfConnections) > 0) scenario.document.reset();
+}
 
 }  // namespace penstock::emulator::faults
