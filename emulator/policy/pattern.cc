@@ -167,6 +167,7 @@ void Pattern::AddText(std::string_view text, Wildcards wildcards) {
   for (const char byte : text) {
     const bool is_wildcard = wildcards == Wildcards::kYes && (byte == '*' || byte == '?');
     plain_ = plain_ && !is_wildcard;
+    if (plain_) ++prefix_;
     pieces_.back().code += !is_wildcard  ? static_cast<unsigned char>(byte)
                            : byte == '*' ? kAnyCharacters
                                          : kAnyCharacter;
@@ -210,6 +211,7 @@ std::optional<std::u16string> Pattern::CodeFor(const Context& context, std::size
 bool Pattern::Matches(std::string_view value, const Context& context, Case letters) const {
   const bool ignore_case = letters == Case::kIgnored;
   if (plain_) return ignore_case ? EqualsIgnoreCase(text_, value) : text_ == value;
+  if (!ignore_case && !value.starts_with(std::string_view(text_).substr(0, prefix_))) return false;
   if (pieces_.size() == 1 && pieces_.front().kind == Kind::kLiteral)
     return MatchesCode(pieces_.front().code, value, ignore_case);
   const auto code = CodeFor(context, value.size());

@@ -61,6 +61,9 @@ class Pattern {
   std::string text_;
   std::vector<Piece> pieces_;  // Neighbouring literals are joined.
   bool plain_ = true;          // Neither wildcards nor variables: equal to `text_`.
+  // Bytes of `text_` before the first wildcard or variable. Most patterns that do not match differ
+  // there.
+  std::size_t prefix_ = 0;
 };
 
 // Splits an ARN into its six parts; nullopt for a text with fewer colons.

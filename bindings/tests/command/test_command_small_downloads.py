@@ -200,7 +200,7 @@ def test_an_interruption_does_not_wait_for_the_reader_of_the_output(emulator, cl
         put(client, bucket, f"d/{'x' * 200}{number:03}", b"a")
     with start(emulator, *words, f"s3://{bucket}/d", tmp_path, pipesize=4096) as process:
         deadline = time.monotonic() + TIMEOUT_S
-        while (len(tree(tmp_path)) < 120 or not bytes_in(process.stdout)) and time.monotonic() < deadline:
+        while (len(list(tmp_path.iterdir())) < 120 or not bytes_in(process.stdout)) and time.monotonic() < deadline:
             os.sched_yield()
         process.send_signal(signal.SIGTERM)
         try:
