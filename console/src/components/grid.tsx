@@ -198,8 +198,9 @@ function useRowsAbove<Row>(
     const previous = top.current;
     top.current = rows.length > 0 ? rowKey(rows.at(0)!) : null;
     if (previous === null || previous === top.current) return;
-    const added = rows.slice(0, rows.length).findIndex((row) => rowKey(row) === previous);
-    if (added <= 0) return;
+    let added = 0;
+    while (added < rows.length && rowKey(rows.at(added)!) !== previous) added++;
+    if (added === 0 || added === rows.length) return;
     setActive((active) => (active < 0 ? active : active + added));
     const grid = element.current!;
     if (grid.scrollTop >= rowHeight / 2) grid.scrollTop += added * rowHeight;

@@ -90,7 +90,7 @@ export function ObjectPicker(props: { namespace: string }) {
       <div class="view-head">
         <h1>Ranges</h1>
       </div>
-      <p class="muted">The bytes of an object that clients read, by connection, address, access key or user agent. The list counts successful GetObject requests, and the bytes of their bodies.</p>
+      <p class="muted">The bytes of an object that clients read, by connection, address, access key, user agent or rank. The list counts successful GetObject requests, and the bytes of their bodies.</p>
       <ObjectForm wanted={wanted} onChange={setWanted} />
       {problem && <Alert kind="error">{problem}</Alert>}
       <Panel title="Objects that were read" flush class="picker">

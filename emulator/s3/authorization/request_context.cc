@@ -48,6 +48,8 @@ constexpr std::string_view kHeaders[] = {
     "x-amz-storage-class",
     "x-amz-website-redirect-location",
 };
+// A tag's entry in the keys of a body has its key and its value.
+constexpr std::string_view kRequestTag = "s3:requestobjecttag/";
 // True for operations that create the object; false for the other steps of an upload. Others do
 // not have the key.
 struct Creation {
@@ -125,7 +127,7 @@ BodyKeys TagKeys(const store::Attributes& tags) {
   BodyKeys keys;
   Values names;
   for (const auto& [name, value] : tags) {
-    keys.emplace_back("s3:requestobjecttag/", Values{name, value});
+    keys.emplace_back(kRequestTag, Values{name, value});
     names.push_back(name);
   }
   keys.emplace_back("s3:requestobjecttagkeys", std::move(names));
@@ -176,16 +178,13 @@ std::optional<Values> RequestContext::Find(std::string_view key) const {
 }
 
 std::optional<Values> RequestContext::FindInBody(std::string_view key) const {
-  const Values* other_case = nullptr;
+  store::Attributes tags;
   for (const auto& [name, values] : body_) {
     if (name == key) return values;
-    // A tag's entry has its key and its value. As in FindTag, the same case is preferred.
-    if (!name.ends_with('/') || !key.starts_with(name)) continue;
-    const std::string_view tag = key.substr(name.size());
-    if (tag == values.front()) return One(values.back());
-    if (other_case == nullptr && EqualsIgnoreCase(tag, values.front())) other_case = &values;
+    if (name == kRequestTag && key.starts_with(name))
+      tags.emplace_back(values.front(), values.back());
   }
-  return other_case == nullptr ? std::nullopt : One(other_case->back());
+  return tags.empty() ? std::nullopt : Maybe(FindTag(tags, key.substr(kRequestTag.size())));
 }
 
 std::optional<Values> RequestContext::FindGlobal(std::string_view name) const {
@@ -259,13 +258,13 @@ std::optional<Values> RequestContext::FindInRequest(std::string_view name) const
     }
     return std::nullopt;
   }
-  constexpr std::string_view kRequestTag = "requestobjecttag/";
-  if (!name.starts_with(kRequestTag) && name != "requestobjecttagkeys") return std::nullopt;
+  constexpr std::string_view kTag = kRequestTag.substr(3);  // without the service
+  if (!name.starts_with(kTag) && name != "requestobjecttagkeys") return std::nullopt;
   const auto header = call_.Header("x-amz-tagging");
   const auto tags =
       header ? ParseTagHeader(*header) : Result<store::Attributes>(store::Attributes());
   if (!tags.ok()) return std::nullopt;
-  if (name.starts_with(kRequestTag)) return Maybe(FindTag(*tags, name.substr(kRequestTag.size())));
+  if (name.starts_with(kTag)) return Maybe(FindTag(*tags, name.substr(kTag.size())));
   Values names;
   for (const auto& [tag, value] : *tags) names.push_back(tag);
   return names;

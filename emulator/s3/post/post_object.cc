@@ -34,9 +34,9 @@ constexpr std::string_view kMetaPrefix = "x-amz-meta-";
 constexpr std::string_view kHeaders[] = {
     "Content-Type",     "Cache-Control", "Content-Disposition", "Content-Encoding",
     "Content-Language", "Expires",       "Content-MD5"};
-// Recorded against Amazon S3: in ISO-8859-1, with a space for other characters.
 // Headers of the browser: the fields replace all others. Policies see the last two.
 constexpr std::string_view kKeptHeaders[] = {"Host", "User-Agent", "Referer"};
+// Recorded against Amazon S3: in ISO-8859-1, with a space for other characters.
 constexpr std::string_view kLatin1Headers[] = {"Cache-Control", "Content-Disposition"};
 // Fields of the signature.
 constexpr std::string_view kSignature[] = {"x-amz-algorithm", "x-amz-credential", "x-amz-date",
