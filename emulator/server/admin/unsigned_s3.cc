@@ -57,7 +57,7 @@ Result<void> RefuseOperation(const s3::Exchange& exchange) {
 
 // Browsers remove the segments "." and ".." from paths. Keys with them are given in the query.
 Result<void> TakeKeyFromQuery(s3::Target& target) {
-  constexpr std::string_view kName = "penstock-key";
+  static constexpr std::string_view kName = "penstock-key";
   const auto is_key = [](const s3::QueryParameter& parameter) { return parameter.name == kName; };
   const auto found = std::find_if(target.query.begin(), target.query.end(), is_key);
   if (found == target.query.end()) return Ok();
