@@ -3,18 +3,17 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/log/diagnostics.h"
+#include "base/log/caught.h"
 
 namespace penstock::emulator::lifecycle {
 namespace {
 
 using std::chrono::nanoseconds;
 
-constinit DiagnosticEvent run_failed("lifecycle.run_threw");
-
 // The machine's clock may be set, and the monotonic clock stops while the machine sleeps. Both move
 // a midnight closer than the wait assumes, so the time is read again after a while.
 constexpr std::chrono::minutes kLongestWait{10};
+constexpr std::chrono::seconds kPauseAfterFailure{1};
 
 }  // namespace
 
@@ -47,18 +46,21 @@ void Worker::Work() {
 
 nanoseconds Worker::RunMembers() {
   nanoseconds wait = kLongestWait;
-  for (const std::shared_ptr<Member>& member : members_()) {
-    auto until = member->UntilRun();
+  const auto run = [&](Member& member) {
+    auto until = member.UntilRun();
     if (until && *until <= nanoseconds(0) && !stopping_) {
-      try {
-        member->RunDue([this] { return stopping_.load(); });
-      } catch (...) {  // out of memory
-        run_failed.Report(CurrentExceptionError());
-      }
-      until = member->UntilRun();
+      member.RunDue([this] { return stopping_.load(); });
+      until = member.UntilRun();
     }
     if (until) wait = std::clamp(*until, nanoseconds(0), wait);
-  }
+  };
+  const auto pause_unless = [&](const Result<void>& ran) {
+    if (!ran.ok()) wait = std::min<nanoseconds>(wait, kPauseAfterFailure);
+  };
+  pause_unless(Caught("the list of namespaces for lifecycle runs", [&] {
+    for (const std::shared_ptr<Member>& member : members_())
+      pause_unless(Caught("a lifecycle run", [&] { run(*member); }));
+  }));
   return wait;
 }
 

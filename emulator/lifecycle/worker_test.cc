@@ -79,5 +79,34 @@ TEST(LifecycleWorkerTest, AFailedRunDoesNotEndTheThread) {
   EXPECT_FALSE(failing->UntilRun());
 }
 
+TEST(LifecycleWorkerTest, WithoutMemoryForTheListOfMembersTheThreadGoesOn) {
+  const auto member = std::make_shared<Member>(1);
+  std::latch failed{1};
+  Worker worker([&] {
+    if (!failed.try_wait()) {
+      failed.count_down();
+      throw std::bad_alloc();
+    }
+    return std::vector<std::shared_ptr<Worker::Member>>{member};
+  });
+  failed.wait();
+  worker.Wake();
+  member->done.wait();
+  EXPECT_FALSE(member->UntilRun());
+}
+
+TEST(LifecycleWorkerTest, AMemberWithoutATimeDoesNotKeepOthersFromRunning) {
+  class WithoutTime final : public Worker::Member {
+    std::optional<nanoseconds> UntilRun() override { throw std::bad_alloc(); }
+    void RunDue(const std::function<bool()>&) override {}
+  };
+  const auto member = std::make_shared<Member>(1);
+  const Worker worker([&] {
+    return std::vector<std::shared_ptr<Worker::Member>>{std::make_shared<WithoutTime>(), member};
+  });
+  member->done.wait();
+  EXPECT_FALSE(member->UntilRun());
+}
+
 }  // namespace
 }  // namespace penstock::emulator::lifecycle
