@@ -32,6 +32,34 @@ bool OwnsBucket(const Identity& who, const store::BucketRecord& bucket) {
   return !who.owner_id.empty() && who.owner_id == bucket.owner_id;
 }
 
+// What S3 answers to every unsigned request of an operation, whatever policies and ACLs allow. The
+// Amazon S3 API Reference says so of CopyObject and UploadPartCopy, the Amazon S3 User Guide of
+// uploads ("Multipart upload API and permissions"). The messages: aws/aws-sdk-cpp issue 1575,
+// Seagate/cortx-prvsnr issue 2908 and the errors of versitygw.
+constexpr std::pair<std::string_view, std::string_view> kForSignedOnly[] = {
+    {"CreateMultipartUpload",
+     "Anonymous users cannot initiate multipart uploads.  Please authenticate."},
+    {"CopyObject", "Anonymous users cannot copy objects.  Please authenticate."},
+    {"UploadPartCopy", "Anonymous users cannot copy objects.  Please authenticate."},
+    {"PutBucketAcl", "Anonymous users cannot invoke this API.  Please authenticate."},
+    {"PutObjectAcl", "Anonymous users cannot invoke this API.  Please authenticate."},
+    {"GetBucketOwnershipControls",
+     "s3:GetBucketOwnershipControls does not support Anonymous requests!"},
+    {"PutBucketOwnershipControls",
+     "s3:PutBucketOwnershipControls does not support Anonymous requests!"},
+    {"DeleteBucketOwnershipControls",
+     "s3:PutBucketOwnershipControls does not support Anonymous requests!"},
+};
+
+Result<void> RequireSignature(const Call& call) {
+  if (!call.exchange.identity.owner_id.empty()) return Ok();
+  for (const auto& [operation, message] : kForSignedOnly) {
+    if (call.exchange.operation == operation)
+      return MakeError("AccessDenied", {}, std::string(message));
+  }
+  return Ok();
+}
+
 // The account's root in its own bucket, which has neither a policy nor ACLs. Most requests.
 bool IsPlainOwner(const Identity& who, const store::BucketRecord* bucket) {
   if (who.policies != nullptr || who.owner_id.empty()) return false;
@@ -197,6 +225,7 @@ Result<void> CheckAll(Call& call, const BodyKeys& body) {
 }  // namespace
 
 Result<void> AuthorizeOperation(Call& call) {
+  PENSTOCK_TRY(RequireSignature(call));
   return AuthorizesLate(call.exchange.operation) ? Ok() : CheckAll(call, {});
 }
 

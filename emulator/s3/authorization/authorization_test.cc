@@ -386,6 +386,36 @@ TEST_F(AuthorizationTest, AclsOfBucketsGrantListsAndWrites) {
   EXPECT_EQ(Outcome("PUT /bucket/n"), "403 AccessDenied");
 }
 
+TEST_F(AuthorizationTest, SomeOperationsNeedASignatureWhateverIsAllowed) {
+  AllowPublicAccess("ObjectWriter");
+  s3_.Send("PUT /bucket?acl\nx-amz-acl: public-read-write");
+  SetPolicy(
+      R"({"Effect":"Allow","Principal":"*","Action":"s3:*","Resource":["arn:aws:s3:::bucket","arn:aws:s3:::bucket/*"]})");
+  const std::string id = s3_.Send("POST /bucket/u?uploads").Element("UploadId");
+  BeAnonymous();
+  EXPECT_EQ(Outcome("PUT /bucket/n"), "200") << "plain writes need none";
+  const auto message = [&](const std::string& request) {
+    const Reply reply = s3_.Send(request);
+    EXPECT_EQ(reply.Outcome(), "403 AccessDenied") << request;
+    return reply.Element("Message");
+  };
+  EXPECT_EQ(message("POST /bucket/u?uploads"),
+            "Anonymous users cannot initiate multipart uploads.  Please authenticate.");
+  for (const std::string& copy :
+       {std::string("PUT /bucket/c"), "PUT /bucket/u?partNumber=1&uploadId=" + id}) {
+    EXPECT_EQ(message(copy + "\nx-amz-copy-source: /bucket/k"),
+              "Anonymous users cannot copy objects.  Please authenticate.");
+  }
+  for (const char* acl : {"PUT /bucket?acl", "PUT /bucket/n?acl"}) {
+    EXPECT_EQ(message(std::string(acl) + "\nx-amz-acl: private"),
+              "Anonymous users cannot invoke this API.  Please authenticate.");
+  }
+  EXPECT_EQ(message("GET /bucket?ownershipControls"),
+            "s3:GetBucketOwnershipControls does not support Anonymous requests!");
+  EXPECT_EQ(message("DELETE /bucket?ownershipControls"),
+            "s3:PutBucketOwnershipControls does not support Anonymous requests!");
+}
+
 // Amazon S3 User Guide, "Controlling ownership of objects".
 TEST_F(AuthorizationTest, ObjectsOfAnotherAccountAreItsOwn) {
   AllowPublicAccess("ObjectWriter");

@@ -6,6 +6,7 @@
 
 #include "base/dates.h"
 #include "emulator/s3/config/lifecycle_rules.h"
+#include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -21,6 +22,15 @@ std::string HeaderText(std::string_view id) {
 }  // namespace
 
 void AddExpirationHeader(Call& call, const store::ObjectRecord& object) {
+  if (IsDirectoryBucketName(call.bucket().value)) {
+    // Amazon S3 API Reference, x-amz-expiration of these operations: the value in all responses for
+    // directory buckets.
+    const std::string_view operation = call.exchange.operation;
+    if (operation == "GetObject" || operation == "HeadObject" || operation == "PutObject" ||
+        operation == "CopyObject")
+      call.response().Add("x-amz-expiration", "NotImplemented");
+    return;
+  }
   const LifecycleRules* rules = LifecycleRules::Of(*call.opened);
   if (rules == nullptr) return;
   const auto action = rules->ExpirationOf(object);
@@ -31,6 +41,7 @@ void AddExpirationHeader(Call& call, const store::ObjectRecord& object) {
 }
 
 void AddAbortHeaders(Call& call, const store::UploadRecord& upload) {
+  if (IsDirectoryBucketName(call.bucket().value)) return;  // as the API Reference says
   const LifecycleRules* rules = LifecycleRules::Of(*call.opened);
   if (rules == nullptr) return;
   const auto action = rules->AbortOf(upload);

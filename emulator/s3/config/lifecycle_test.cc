@@ -70,6 +70,28 @@ TEST_F(LifecycleTest, PutsCopiesAndReadsReturnTheExpiration) {
   EXPECT_EQ(s3_.Send("GET /bucket/k").Header("x-amz-expiration"), kNone);
 }
 
+// Amazon S3 API Reference, x-amz-expiration of PutObject and others, x-amz-abort-date of
+// CreateMultipartUpload.
+TEST_F(LifecycleTest, DirectoryBucketsReturnNoDates) {
+  const std::string bucket = "/b--use1-az4--x-s3";
+  ASSERT_EQ(s3_.MakeDirectoryBucket("b--use1-az4--x-s3").status, 200);
+  ASSERT_EQ(
+      s3_.SendDocument("PUT " + bucket + "?lifecycle",
+                       "<LifecycleConfiguration>" + Rule("one", "<Filter/>", Expire(1) + Abort(1)) +
+                           "</LifecycleConfiguration>")
+          .Outcome(),
+      "200");
+  constexpr std::string_view kValue = "NotImplemented";
+  EXPECT_EQ(ExpirationOf("PUT " + bucket + "/k", "body"), kValue);
+  EXPECT_EQ(ExpirationOf("GET " + bucket + "/k"), kValue);
+  EXPECT_EQ(ExpirationOf("HEAD " + bucket + "/k"), kValue);
+  EXPECT_EQ(ExpirationOf("PUT " + bucket + "/to\nx-amz-copy-source: " + bucket + "/k"), kValue);
+  const Reply begun = s3_.Send("POST " + bucket + "/parts?uploads");
+  EXPECT_EQ(begun.status, 200);
+  EXPECT_EQ(begun.Header("x-amz-abort-date"), kNone);
+  EXPECT_EQ(begun.Header("x-amz-abort-rule-id"), kNone);
+}
+
 // Days count from the start of the upload, which is the object's date.
 TEST_F(LifecycleTest, CompletedUploadsReturnTheExpiration) {
   Configure(Rule("one", "<Filter/>", Expire(1)));
