@@ -1,9 +1,7 @@
 // The frame of all views: header, tabs, sign-in.
-import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { messageOf, session, signIn, signOut } from './api.ts';
+import { session, signIn, signOut } from './api.ts';
 import { Alert, Field } from './components/basic.tsx';
-import { NotLoaded } from './components/not_loaded.tsx';
 import { Toasts } from './components/toast.tsx';
 import icon from './icon.svg';
 import { useStore } from './lib/store.ts';
@@ -12,7 +10,7 @@ import { isHeaderText } from './lib/token.ts';
 import { live, namespace, reconnect, selectNamespace } from './live.ts';
 import { hashOf, route } from './router.ts';
 import { selectTheme, theme, type Theme } from './theme.ts';
-import { views, type View } from './views/index.ts';
+import { views } from './views/index.ts';
 
 const kept = new KeptParams(new Map(views.map(({ name, keeps = [] }) => [name, keeps])));
 kept.keep(route.value);
@@ -145,29 +143,6 @@ function SignIn() {
   );
 }
 
-const loaded = new Map<string, ComponentType>();
-
-// Loads the view's file when it is first shown.
-function ViewFrame(props: { view: View }) {
-  const { view } = props;
-  const [, setVersion] = useState(0);
-  const [problem, setProblem] = useState('');
-  useEffect(() => {
-    setProblem('');
-    if (loaded.has(view.name)) return;
-    view.load().then(
-      (module) => {
-        loaded.set(view.name, module.default);
-        setVersion((version) => version + 1);
-      },
-      (error: unknown) => setProblem(messageOf(error)),
-    );
-  }, [view]);
-  const Loaded = loaded.get(view.name);
-  if (Loaded) return <Loaded />;
-  return problem ? <NotLoaded problem={problem} /> : <p class="muted">Loading …</p>;
-}
-
 export function App() {
   const { view: name } = useStore(route);
   const { refused } = useStore(session);
@@ -202,7 +177,7 @@ export function App() {
         ) : (
           <>
             <ConnectionProblem />
-            {view ? <ViewFrame view={view} key={`${view.name} ${selected}`} /> : <Alert kind="error">There is no view “{name}”.</Alert>}
+            {view ? <view.component key={`${view.name} ${selected}`} /> : <Alert kind="error">There is no view “{name}”.</Alert>}
           </>
         )}
       </main>
