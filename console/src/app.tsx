@@ -6,8 +6,9 @@ import { Toasts } from './components/toast.tsx';
 import icon from './icon.svg';
 import { useStore } from './lib/store.ts';
 import { KeptParams } from './lib/kept.ts';
+import { defaultNamespace } from './lib/route.ts';
 import { isHeaderText } from './lib/token.ts';
-import { live, namespace, reconnect, selectNamespace } from './live.ts';
+import { live, type LiveState, namespace, reconnect, selectNamespace } from './live.ts';
 import { hashOf, route } from './router.ts';
 import { selectTheme, theme, type Theme } from './theme.ts';
 import { views } from './views/index.ts';
@@ -18,9 +19,15 @@ route.subscribe((next) => kept.keep(next));
 
 const phases = { connecting: 'Connecting', open: 'Live', waiting: 'Not connected', paused: 'Paused' };
 
+// Texts, so that the header is not rendered again by each live event.
+const namesOf = ({ latest }: LiveState) => latest?.namespaces.join('\n') ?? defaultNamespace;
+const versionOf = ({ latest }: LiveState) => latest?.version ?? '';
+const phaseOf = ({ phase }: LiveState) => phase;
+const problemOf = ({ phase, problem }: LiveState) => (phase === 'waiting' ? problem : '');
+
 function NamespaceSwitch() {
   const selected = useStore(namespace);
-  const names = useStore(live).latest?.namespaces ?? [];
+  const names = useStore(live, namesOf).split('\n');
   const all = names.includes(selected) ? names : [selected, ...names];
   return (
     <div class="shell-control">
@@ -51,7 +58,8 @@ function ThemeSwitch() {
 }
 
 function Header(props: { current: string }) {
-  const state = useStore(live);
+  const version = useStore(live, versionOf);
+  const phase = useStore(live, phaseOf);
   const { token } = useStore(session);
   const place = useStore(route);
   const tabs = useRef<HTMLElement>(null);
@@ -63,12 +71,12 @@ function Header(props: { current: string }) {
       <div class="shell-bar">
         <div class="brand">
           <img src={icon} alt="" />
-          Penstock emulator {state.latest && <small>{state.latest.version}</small>}
+          Penstock emulator {version && <small>{version}</small>}
         </div>
         <NamespaceSwitch />
         <ThemeSwitch />
-        <span class="connection" data-phase={state.phase} role="status">
-          {phases[state.phase]}
+        <span class="connection" data-phase={phase} role="status">
+          {phases[phase]}
         </span>
         {token && (
           <button type="button" class="button small" onClick={signOut}>
@@ -88,8 +96,8 @@ function Header(props: { current: string }) {
 }
 
 function ConnectionProblem() {
-  const { phase, problem } = useStore(live);
-  if (phase !== 'waiting') return null;
+  const problem = useStore(live, problemOf);
+  if (!problem) return null;
   return (
     <Alert
       kind="error"
