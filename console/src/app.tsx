@@ -1,18 +1,17 @@
 // The frame of all views: header, tabs, sign-in.
-import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { messageOf, session, signIn, signOut } from './api.ts';
+import { session, signIn, signOut } from './api.ts';
 import { Alert, Field } from './components/basic.tsx';
-import { NotLoaded } from './components/not_loaded.tsx';
 import { Toasts } from './components/toast.tsx';
 import icon from './icon.svg';
 import { useStore } from './lib/store.ts';
 import { KeptParams } from './lib/kept.ts';
+import { defaultNamespace } from './lib/route.ts';
 import { isHeaderText } from './lib/token.ts';
-import { live, namespace, reconnect, selectNamespace } from './live.ts';
+import { live, type LiveState, namespace, reconnect, selectNamespace } from './live.ts';
 import { hashOf, route } from './router.ts';
 import { selectTheme, theme, type Theme } from './theme.ts';
-import { views, type View } from './views/index.ts';
+import { views } from './views/index.ts';
 
 const kept = new KeptParams(new Map(views.map(({ name, keeps = [] }) => [name, keeps])));
 kept.keep(route.value);
@@ -20,9 +19,15 @@ route.subscribe((next) => kept.keep(next));
 
 const phases = { connecting: 'Connecting', open: 'Live', waiting: 'Not connected', paused: 'Paused' };
 
+// Texts, so that the header is not rendered again by each live event.
+const namesOf = ({ latest }: LiveState) => latest?.namespaces.join('\n') ?? defaultNamespace;
+const versionOf = ({ latest }: LiveState) => latest?.version ?? '';
+const phaseOf = ({ phase }: LiveState) => phase;
+const problemOf = ({ phase, problem }: LiveState) => (phase === 'waiting' ? problem : '');
+
 function NamespaceSwitch() {
   const selected = useStore(namespace);
-  const names = useStore(live).latest?.namespaces ?? [];
+  const names = useStore(live, namesOf).split('\n');
   const all = names.includes(selected) ? names : [selected, ...names];
   return (
     <div class="shell-control">
@@ -53,7 +58,8 @@ function ThemeSwitch() {
 }
 
 function Header(props: { current: string }) {
-  const state = useStore(live);
+  const version = useStore(live, versionOf);
+  const phase = useStore(live, phaseOf);
   const { token } = useStore(session);
   const place = useStore(route);
   const tabs = useRef<HTMLElement>(null);
@@ -65,12 +71,12 @@ function Header(props: { current: string }) {
       <div class="shell-bar">
         <div class="brand">
           <img src={icon} alt="" />
-          Penstock emulator {state.latest && <small>{state.latest.version}</small>}
+          Penstock emulator {version && <small>{version}</small>}
         </div>
         <NamespaceSwitch />
         <ThemeSwitch />
-        <span class="connection" data-phase={state.phase} role="status">
-          {phases[state.phase]}
+        <span class="connection" data-phase={phase} role="status">
+          {phases[phase]}
         </span>
         {token && (
           <button type="button" class="button small" onClick={signOut}>
@@ -90,8 +96,8 @@ function Header(props: { current: string }) {
 }
 
 function ConnectionProblem() {
-  const { phase, problem } = useStore(live);
-  if (phase !== 'waiting') return null;
+  const problem = useStore(live, problemOf);
+  if (!problem) return null;
   return (
     <Alert
       kind="error"
@@ -145,29 +151,6 @@ function SignIn() {
   );
 }
 
-const loaded = new Map<string, ComponentType>();
-
-// Loads the view's file when it is first shown.
-function ViewFrame(props: { view: View }) {
-  const { view } = props;
-  const [, setVersion] = useState(0);
-  const [problem, setProblem] = useState('');
-  useEffect(() => {
-    setProblem('');
-    if (loaded.has(view.name)) return;
-    view.load().then(
-      (module) => {
-        loaded.set(view.name, module.default);
-        setVersion((version) => version + 1);
-      },
-      (error: unknown) => setProblem(messageOf(error)),
-    );
-  }, [view]);
-  const Loaded = loaded.get(view.name);
-  if (Loaded) return <Loaded />;
-  return problem ? <NotLoaded problem={problem} /> : <p class="muted">Loading …</p>;
-}
-
 export function App() {
   const { view: name } = useStore(route);
   const { refused } = useStore(session);
@@ -202,7 +185,7 @@ export function App() {
         ) : (
           <>
             <ConnectionProblem />
-            {view ? <ViewFrame view={view} key={`${view.name} ${selected}`} /> : <Alert kind="error">There is no view “{name}”.</Alert>}
+            {view ? <view.component key={`${view.name} ${selected}`} /> : <Alert kind="error">There is no view “{name}”.</Alert>}
           </>
         )}
       </main>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
@@ -64,6 +65,24 @@ def test_an_advanced_clock_makes_an_object_expire(console: Console, space: Space
     page.get_by_role("button", name="Remove all").click()
     expect(events).to_contain_text("No events.")
     assert space.admin("GET", "events")["events"] == []
+
+
+def test_what_is_due_is_current_while_the_clock_is_frozen(console: Console, space: Space):
+    expire_after(space, 7)
+    space.admin("POST", "clock", {"frozen": True})
+    space.s3.put_object(Bucket=space.bucket, Key="daily/1", Body=b"text")
+    page = space.open(console, "clock")
+    page.get_by_role("button", name="+30 d", exact=True).click()
+    rows = page.get_by_role("grid", name="Actions that are due").get_by_role("row")
+    expect(rows.filter(has_text="daily/1")).to_be_visible()
+    space.s3.put_object(Bucket=space.bucket, Key="daily/2", Body=b"text")
+    expect(rows.filter(has_text="daily/2")).to_be_visible()
+    space.s3.delete_object(Bucket=space.bucket, Key="daily/1")
+    expect(rows.filter(has_text="daily/1")).to_have_count(0)
+    page.get_by_role("button", name="+30 days", exact=True).click()  # a run in the background deletes the object
+    expect(rows.filter(has_text="daily/2")).to_have_count(0)
+    page.get_by_role("button", name="The clock's time").click()
+    expect(page.get_by_label("What is due by")).to_have_value(re.compile(space.admin("GET", "clock")["now"][:16]))
 
 
 def test_hostile_names_are_escaped(console: Console, space: Space):

@@ -16,6 +16,7 @@ from console_space import new_space
 from playwright.sync_api import expect
 
 LIMIT_BYTES = 400_000
+FIRST_VIEW_BYTES = 25_000  # without the library of charts
 NARROW, WIDE = 360, 1440
 
 
@@ -23,6 +24,12 @@ def test_assets_are_small():
     files = [path for path in DIST.rglob("*") if path.is_file()]
     assert any(path.suffix == ".js" for path in files), "the console is not built; run ./dev console"
     assert sum(len(gzip.compress(path.read_bytes())) for path in files) <= LIMIT_BYTES
+
+
+def test_the_first_view_needs_few_bytes():
+    names = re.findall(r"(?:src|href)=\"\./(assets/[^\"]+)\"", (DIST / "index.html").read_text())
+    assert any(name.endswith(".js") for name in names)
+    assert sum(len(gzip.compress((DIST / name).read_bytes())) for name in names) <= FIRST_VIEW_BYTES
 
 
 def test_the_page_has_nothing_inline():
@@ -44,6 +51,8 @@ def test_views_are_accessible(open_console: Any, standalone: Any, s3: Any, width
         assert views[:2] == ["overview", "requests"]
         for view in views:
             page = console.open(view)
+            if view == "overview":
+                page.locator("canvas").first.wait_for()
             assert console.violations() == [], view
             widths = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
             assert widths[0] <= widths[1], f"{view} is wider than the window"

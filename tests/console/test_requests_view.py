@@ -106,6 +106,28 @@ def test_new_requests_appear_and_a_pause_stops_them(console: Any, s3: Any, bucke
     expect(page.locator(ROWS)).to_have_count(3)
 
 
+def test_rows_that_are_replaced_keep_their_elements(console: Any, s3: Any, bucket: str):
+    def put(number: int) -> None:
+        for key in range(number):
+            s3.put_object(Bucket=bucket, Key=f"{number}/{key:03}", Body=b"")
+
+    def shown() -> list[str]:
+        return page.locator(f"{ROWS} [role=gridcell]:nth-child(4)").all_inner_texts()
+
+    put(80)
+    page = console.open(f"requests?bucket={bucket}&operations=PutObject")
+    expect(page.locator(ROWS).first).to_contain_text("80/079")
+    page.locator(ROWS).evaluate_all("rows => rows.forEach((row) => (row.known = true))")
+    put(90)
+    expect(page.locator(ROWS).first).to_contain_text("90/089")
+    expect(page.locator(ROWS).last).to_contain_text(f"{bucket}/90/")
+    assert page.locator(ROWS).evaluate_all("rows => rows.every((row) => row.known)")
+    assert shown() == [f"{bucket}/90/{89 - i:03}" for i in range(page.locator(ROWS).count())]
+    put(2)
+    expect(page.locator(ROWS).first).to_contain_text("2/001")
+    assert shown()[:4] == [f"{bucket}/{key}" for key in ("2/001", "2/000", "90/089", "90/088")]
+
+
 def test_lines_send_the_request_again(console: Any, s3: Any, bucket: str):
     key = 'a b/it\'s $HOME "x" [1]{2}+%.txt'
     s3.put_object(Bucket=bucket, Key=key, Body=b"0123456789")

@@ -127,6 +127,25 @@ def test_limits_of_one_bucket(console: Console, space: Space):
     assert space.admin("GET", "limits")["limits"] == expected
 
 
+def test_the_form_opens_for_a_bucket_with_its_own_limits(console: Console, space: Space):
+    other = f"{space.bucket}-other"
+    space.s3.create_bucket(Bucket=other)
+    space.admin("PUT", "limits", {"preset": "aws-strict", "buckets": {space.bucket: {"reads_per_second": 7}}})
+    space.s3.put_object(Bucket=other, Key="key", Body=b"")
+    page = space.open(console, f"throttle?bucket={space.bucket}")
+    scope, reads = page.get_by_label("For", exact=True), page.get_by_label("Reads, /s")
+    expect(scope).to_have_value(space.bucket)
+    expect(reads).to_have_value("7")
+    page.get_by_role("combobox", name="Bucket", exact=True).select_option(other)
+    expect(scope).to_have_value("")
+    expect(reads).to_have_value("55")
+    reads.fill("56")
+    page.get_by_role("combobox", name="Bucket", exact=True).select_option(space.bucket)
+    expect(page.get_by_role("button", name="Undo")).to_be_enabled()
+    expect(scope).to_have_value("")
+    expect(reads).to_have_value("56")  # not applied yet
+
+
 def test_a_number_is_kept_while_it_is_typed(console: Console, space: Space):
     page = space.open(console, "throttle")
     page.get_by_role("button", name="aws-strict", exact=True).click()

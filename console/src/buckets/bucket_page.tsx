@@ -57,7 +57,7 @@ function DeleteBucket(props: { namespace: string; bucket: string; onClose: () =>
     <Confirmation title={`Delete the bucket ${bucket}?`} action={`Delete ${bucket}`} busy={busy} onConfirm={() => void remove()} onClose={close}>
       <p>This cannot be undone. S3 deletes empty buckets only.</p>
       <Check label="Delete all objects and versions first" checked={withObjects} disabled={busy} onChange={setWithObjects} />
-      {busy && withObjects && <p role="status">{plural(done, 'version', 'versions')} deleted …</p>}
+      {busy && withObjects && <p>{plural(done, 'version', 'versions')} deleted …</p>}
       {problem && <Alert kind="error">{problem}</Alert>}
     </Confirmation>
   );

@@ -98,7 +98,7 @@ export function DeletionDialog(props: {
             ? 'The bucket keeps versions: the objects get delete markers.'
             : 'This cannot be undone.'}
       </p>
-      {done !== null && <p role="status">{count(done)} deleted{refusals.length === 0 && !problem ? ' …' : '.'}</p>}
+      {done !== null && <p>{count(done)} deleted{refusals.length === 0 && !problem ? ' …' : '.'}</p>}
       {problem && <Alert kind="error">{problem}</Alert>}
       {refusals.length > 0 && (
         <Alert kind="error">

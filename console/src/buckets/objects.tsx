@@ -153,7 +153,7 @@ function Status(props: { listing: Listing }) {
   const { rows, complete, loading, all } = useStore(props.listing.state);
   return (
     <div class="toolbar">
-      <span class="muted" role="status">
+      <span class="muted" role="status" aria-live={loading ? 'off' : 'polite'}>
         {count(rows.length)} {complete ? 'in total' : loading ? 'loaded …' : 'loaded; more follow'}
       </span>
       {!complete && rows.length > 0 && (

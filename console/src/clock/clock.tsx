@@ -144,7 +144,7 @@ function Rate(props: { busy: boolean; clock: Clock; onRate: (rate: number) => vo
   );
 }
 
-export function ClockPanel(props: { space: string; live: Clock | null; onChange: () => void }) {
+export function ClockPanel(props: { space: string; live: Clock | null; onChange: (clock: Clock) => void }) {
   const path = inNamespace('clock', props.space);
   const [reading, setReading] = useState<Reading | null>(null);
   const action = useAction();
@@ -155,23 +155,20 @@ export function ClockPanel(props: { space: string; live: Clock | null; onChange:
   }, [props.live]);
   useEffect(() => void getJson<Clock>(path).then(take, () => {}), [path]);
 
-  const change = (members: object) =>
+  const send = (method: string, members?: object) =>
     void action.run(async () => {
-      take(await sendJson<Clock>('POST', path, members));
-      props.onChange();
+      const clock = await sendJson<Clock>(method, path, members);
+      take(clock);
+      props.onChange(clock);
     });
-  const restore = () =>
-    void action.run(async () => {
-      take(await sendJson<Clock>('DELETE', path));
-      props.onChange();
-    });
+  const change = (members: object) => send('POST', members);
   if (!reading) return <p class="muted">Loading …</p>;
   const { clock } = reading;
   return (
     <Panel
       title="Clock"
       actions={
-        <button type="button" class="button small" disabled={action.busy || !isChanged(clock)} onClick={restore}>
+        <button type="button" class="button small" disabled={action.busy || !isChanged(clock)} onClick={() => send('DELETE')}>
           Restore the machine's time
         </button>
       }

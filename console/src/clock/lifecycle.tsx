@@ -1,14 +1,14 @@
 // What lifecycle rules would do at a time, and what they did.
 import { useEffect, useState } from 'preact/hooks';
-import { getJson, messageOf, sendJson } from '../api.ts';
+import { getJson, sendJson } from '../api.ts';
 import { Alert, Panel } from '../components/basic.tsx';
-import { Grid, rowHeight, type Column } from '../components/grid.tsx';
+import { Grid, rowHeight, useDelayed, type Column } from '../components/grid.tsx';
 import { Name } from '../components/name.tsx';
 import { localOf, utcOf, type Clock } from '../lib/clock.ts';
 import { bytes, dateTime, plural } from '../lib/format.ts';
 import { visibleText } from '../lib/keys.ts';
 import { actionText, type LifecycleAccount, type LifecycleAction } from '../lib/lifecycle.ts';
-import { useAction } from '../polling.ts';
+import { useAction, usePolled } from '../polling.ts';
 
 const columns: readonly Column<LifecycleAction>[] = [
   { id: 'key', title: 'Object', width: 'minmax(140px, 2fr)', cell: (row) => <Name text={`${row.bucket}/${row.key}`} /> },
@@ -41,26 +41,15 @@ function Log(props: { label: string; account: LifecycleAccount; empty: string })
   );
 }
 
+const previewMs = 3_000;
+
+// Repeats by itself: requests and runs in the background change what is due, also while the clock stands.
 function usePreview(space: string, by: string | null, round: string) {
-  const [state, setState] = useState<{ account: LifecycleAccount | null; problem: string }>({ account: null, problem: '' });
-  useEffect(() => {
-    if (!by) return;
-    const abort = new AbortController();
-    // While a date is typed, each key changes it.
-    const timer = setTimeout(() => {
-      getJson<LifecycleAccount>('lifecycle', { namespace: space, by }, abort.signal).then(
-        (account) => setState({ account, problem: '' }),
-        (error: unknown) => {
-          if (!abort.signal.aborted) setState({ account: null, problem: messageOf(error) });
-        },
-      );
-    }, 200);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [space, by, round]);
-  return state;
+  const typed = useDelayed(by, 200); // While a date is typed, each key changes it.
+  const load = async (signal: AbortSignal) => (typed ? getJson<LifecycleAccount>('lifecycle', { namespace: space, by: typed }, signal) : null);
+  const polled = usePolled(load, previewMs, space);
+  useEffect(polled.refresh, [typed, round]);
+  return polled;
 }
 
 export function LifecyclePanel(props: { space: string; clock: Clock | null; changes: number }) {
@@ -74,7 +63,7 @@ export function LifecyclePanel(props: { space: string; clock: Clock | null; chan
   const ahead = (days: number) => setChosen(localOf(new Date(Date.parse(clock?.now ?? new Date().toISOString()) + days * 86_400_000)));
   const run = () =>
     void action.run(async () => setDone(await sendJson<LifecycleAccount>('POST', 'lifecycle/run', undefined, { namespace: space })));
-  const due = preview.account;
+  const due = preview.value;
   return (
     <Panel
       title="Lifecycle"

@@ -4,6 +4,7 @@
 // Space chooses it.
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { assignElements } from '../lib/elements.ts';
 
 export interface Column<Row> {
   id: string;
@@ -33,6 +34,7 @@ export interface GridProps<Row> {
   onVisible?: (end: number) => void; // Rows up to `end` are shown, to load those that follow.
   selected?: string | number | null;
   empty?: ComponentChildren;
+  reuse?: boolean; // Rows that leave give their elements to new ones. Only for cells without controls, which keep the focus.
   height?: string; // CSS; otherwise it fills its container.
   sort?: { column: string; descending: boolean }; // The first order; otherwise that of `rows`.
 }
@@ -48,6 +50,7 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
   const [view, setView] = useState({ top: 0, height: 600, narrow: false });
   const [active, setActive] = useState(-1);
   const [sort, setSort] = useState(props.sort ?? null);
+  const elements = useRef<ReadonlyMap<string | number, number>>(new Map());
 
   const columns = view.narrow ? props.columns.filter((column) => !column.wideOnly) : props.columns;
   const rows = useMemo(() => {
@@ -74,6 +77,9 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
   const shift = view.top * (ratio - 1);
   const first = Math.max(0, Math.floor((view.top + shift) / rowHeight) - spare);
   const end = Math.min(rows.length, Math.ceil((view.top + shift + view.height) / rowHeight) + spare);
+
+  const visible = rows.slice(first, end);
+  if (props.reuse) elements.current = assignElements(elements.current, visible.map(props.rowKey));
 
   useEffect(() => props.onVisible?.(end), [end, rows]);
 
@@ -154,12 +160,12 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
         </div>
       ) : (
         <div class="grid-body" role="rowgroup" style={{ height: `${height}px` }}>
-          {rows.slice(first, end).map((row, i) => {
+          {visible.map((row, i) => {
             const index = first + i;
             const key = props.rowKey(row);
             return (
               <div
-                key={key}
+                key={elements.current.get(key) ?? key}
                 id={`${id}-${index}`}
                 class="grid-row"
                 role="row"

@@ -26,10 +26,11 @@ export class Store<T> {
   }
 }
 
-export function useStore<T>(store: Store<T>): T {
-  const [value, setValue] = useState<T>(() => store.value);
+// A component with `select`, which depends on nothing else, renders again only when what it selects changes.
+export function useStore<T, S = T>(store: Store<T>, select: (value: T) => S = (value) => value as unknown as S): S {
+  const [value, setValue] = useState<S>(() => select(store.value));
   useEffect(() => {
-    const update = (next: T) => setValue(() => next);
+    const update = (next: T) => setValue(() => select(next));
     update(store.value); // It may have changed between the first render and this subscription.
     return store.subscribe(update);
   }, [store]);

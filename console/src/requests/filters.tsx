@@ -2,7 +2,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Filter, FilterName } from '../lib/entry.ts';
 import { useStore } from '../lib/store.ts';
-import { live } from '../live.ts';
+import { live, type LiveState } from '../live.ts';
 import { replaceParams } from '../router.ts';
 
 const statuses: readonly [value: string, text: string][] = [
@@ -77,20 +77,25 @@ function Choice(props: { name: FilterName; label: string; filter: Filter; option
 
 const more: readonly FilterName[] = ['key', 'method', 'access_key', 'connection', 'rank', 'invocation', 'retried', 'fault'];
 
+// Texts, so that the filters are not rendered again by each live event.
+const namesOf = (counts: Readonly<Record<string, number>> = {}) => Object.keys(counts).sort().join(' ');
+const operationsOf = ({ latest }: LiveState) => namesOf(latest?.requests);
+const statusesOf = ({ latest }: LiveState) => namesOf(latest?.statuses);
+
 export function Filters(props: { filter: Filter }) {
   const { filter } = props;
   const active = Object.keys(filter).length;
   const hiddenActive = more.some((name) => filter[name]);
   const [open, setOpen] = useState(hiddenActive);
-  const { latest } = useStore(live);
-  const seen = Object.keys(latest?.statuses ?? {}).filter((status) => Number(status) > 0);
+  const seen = useStore(live, statusesOf).split(' ').filter((status) => Number(status) > 0);
+  const operations = useStore(live, operationsOf);
   useEffect(() => {
     if (hiddenActive) setOpen(true);
   }, [hiddenActive]);
   const clear = () => replaceParams(Object.fromEntries(Object.keys(filter).map((name) => [name, undefined])));
   return (
     <search class="filters" aria-label="Filters of requests">
-      <TextFilter name="operations" label="Operations" filter={filter} list={Object.keys(latest?.requests ?? {}).sort()} placeholder="GetObject" />
+      <TextFilter name="operations" label="Operations" filter={filter} list={operations ? operations.split(' ') : []} placeholder="GetObject" />
       <Choice name="status" label="Status" filter={filter} options={[...statuses, ...seen.map((status) => [status, status] as const)]} />
       <TextFilter name="bucket" label="Bucket" filter={filter} />
       <TextFilter name="key_prefix" label="Key prefix" filter={filter} />

@@ -152,7 +152,7 @@ function drawLabels(context: CanvasRenderingContext2D, plot: Plot, colours: Colo
   const every = [10, 30, 60, 120].find((step) => (step / (plot.to - plot.from)) * plot.width >= 90) ?? 300;
   for (let time = Math.ceil(plot.from / every) * every; time <= plot.to; time += every) {
     const x = xOf(plot, time);
-    if (x < plot.left + 20 || x > plot.left + plot.width - 20) continue;
+    if (x < plot.left + 26 || x > plot.left + plot.width - 26) continue; // Half of a label.
     context.fillText(timeOfDay(new Date(time * 1_000).toISOString()).slice(0, 8), x, plot.height + 5);
   }
   context.textAlign = 'start';

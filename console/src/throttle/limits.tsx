@@ -4,7 +4,7 @@ import { Alert, Field, Panel } from '../components/basic.tsx';
 import { JsonEditor } from '../components/json_editor.tsx';
 import { NumberInput } from '../components/number_input.tsx';
 import { duration } from '../lib/format.ts';
-import { effective, positionOf, presets, scales, scopeOf, steps, valueAt, withScope, type LimitsDocument, type Scale } from '../lib/limits.ts';
+import { effective, ownBuckets, positionOf, presets, scales, scopeOf, steps, valueAt, withScope, type LimitsDocument, type Scale } from '../lib/limits.ts';
 import { isObject, type Json } from '../lib/schema.ts';
 
 function SliderRow(props: { scale: Scale; value: number; changed: boolean; onChange: (value: number) => void; onReset: () => void }) {
@@ -71,7 +71,7 @@ function OtherSettings(props: { draft: LimitsDocument; onChange: (draft: LimitsD
 
 interface LimitsPanelProps {
   document: LimitsDocument; // What applies now.
-  bucket: string;
+  bucket: string; // The one that the view shows.
   buckets: readonly string[];
   on: boolean;
   busy: boolean;
@@ -137,6 +137,10 @@ export function LimitsPanel(props: LimitsPanelProps) {
     setDraft(props.document);
   }, [props.document, base]);
   const changed = !sameText(draft, props.document);
+  // The form is about what the view shows, unless that would hide a change that was not applied.
+  useEffect(() => {
+    if (!changed) setScope(ownBuckets(props.document).includes(props.bucket) ? props.bucket : '');
+  }, [props.bucket]);
   return (
     <Panel
       title="Limits"

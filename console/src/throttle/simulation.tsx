@@ -149,7 +149,7 @@ export function Simulation(props: { limits: LimitsDocument; bucket: string }) {
         </div>
       </form>
       <div class="simulation-answer" aria-live="polite">
-        {action.problem && <Alert kind="error">{action.problem}</Alert>}
+        {action.problem !== '' && <Alert kind="error">{action.problem}</Alert>}
         {outcomes.length > 0 && <Outcomes outcomes={outcomes} />}
       </div>
     </Panel>

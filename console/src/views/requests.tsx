@@ -10,7 +10,7 @@ import { type Entry, type Filter, filterOf } from '../lib/entry.ts';
 import { bytes, count, duration, plural, timeOfDay } from '../lib/format.ts';
 import { visibleText } from '../lib/keys.ts';
 import { useStore } from '../lib/store.ts';
-import { live, namespace } from '../live.ts';
+import { live, type LiveState, namespace } from '../live.ts';
 import { Details } from '../requests/details.tsx';
 import { type Answer, emptyFeed, type Feed, isGap, merge, mostRows, perUpdate, type Row, rowKey } from '../requests/feed.ts';
 import { Filters } from '../requests/filters.tsx';
@@ -18,6 +18,9 @@ import { replaceParams, route } from '../router.ts';
 import './requests.css';
 
 const firstRows = 1_000;
+
+const lastOf = ({ latest }: LiveState) => latest?.namespace.journal?.last ?? 0;
+const generationOf = ({ latest }: LiveState) => latest?.namespace.journal?.generation ?? '';
 
 interface FeedState {
   feed: Feed;
@@ -29,7 +32,8 @@ interface FeedState {
 // Follows the journal: after each live event that reports new entries, the newest of them are fetched.
 function useFeed(filter: Filter, paused: boolean): FeedState {
   const selected = useStore(namespace);
-  const journal = useStore(live).latest?.namespace.journal;
+  const last = useStore(live, lastOf);
+  const generation = useStore(live, generationOf);
   const [state, setState] = useState({ feed: emptyFeed, problem: '', loading: true });
   const feed = useRef(emptyFeed);
   const request = useRef<AbortController | null>(null);
@@ -62,8 +66,6 @@ function useFeed(filter: Filter, paused: boolean): FeedState {
     return () => request.current?.abort();
   }, [fetchNewest]);
 
-  const last = journal?.last ?? 0;
-  const generation = journal?.generation ?? '';
   useEffect(() => {
     const known = feed.current;
     if (paused || request.current || !generation) return;
@@ -244,7 +246,7 @@ function useMatches(query: string): boolean {
 
 export default function Requests() {
   const { params } = useStore(route);
-  const latest = useStore(live).latest;
+  const last = useStore(live, lastOf);
   const [paused, setPaused] = useState(false);
   const filter = useMemo(() => filterOf(params), [params]);
   const { feed, problem, loading, load } = useFeed(filter, paused);
@@ -258,8 +260,28 @@ export default function Requests() {
     body.current?.querySelector<HTMLElement>('[role=grid]')?.focus(); // Its active row is the one that was open.
   };
   const filtered = Object.keys(filter).length > 0;
-  const behind = paused ? Math.max(0, (latest?.namespace.journal?.last ?? 0) - feed.last) : 0;
+  const behind = paused ? Math.max(0, last - feed.last) : 0;
   const entries = useMemo(() => feed.rows.reduce((n, row) => n + (isGap(row) ? 0 : 1), 0), [feed.rows]);
+
+  const empty = loading ? 'Loading …' : filtered ? 'No request matches these filters.' : 'No requests yet.';
+  const beside = entry !== null && wide;
+  // Not rendered again by live events, which change nothing in it.
+  const grid = useMemo(
+    () => (
+      <Grid
+        label="Requests, newest first"
+        columns={columns}
+        rows={feed.rows}
+        rowKey={rowKey}
+        selected={number}
+        onOpen={open}
+        {...(beside ? { onMove: open } : {})}
+        reuse
+        empty={empty}
+      />
+    ),
+    [feed.rows, number, open, beside, empty],
+  );
 
   return (
     <div class="requests">
@@ -289,16 +311,7 @@ export default function Requests() {
         }}
       >
         <section class="panel" aria-label="List of requests">
-          <Grid
-            label="Requests, newest first"
-            columns={columns}
-            rows={feed.rows}
-            rowKey={rowKey}
-            selected={number}
-            onOpen={open}
-            {...(entry && wide ? { onMove: open } : {})}
-            empty={loading ? 'Loading …' : filtered ? 'No request matches these filters.' : 'No requests yet.'}
-          />
+          {grid}
           <p class="requests-foot muted">
             <span>
               {plural(entries, 'request', 'requests')}
