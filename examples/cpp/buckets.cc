@@ -4,17 +4,8 @@
 
 #include "command_line.h"
 
-namespace {
-
+using examples::Must;
 using Kind = penstock::BucketConfigurationKind;
-
-template <class T>
-T Must(penstock::Result<T> result) {
-  if (!result.ok()) examples::Die(result.error().ToString());
-  return std::move(result).value();
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   const examples::CommandLine line(argc, argv,

@@ -26,6 +26,13 @@ struct Place {
   std::exit(1);
 }
 
+// The value of `result`, or the end of the program with its error.
+template <class T>
+T Must(penstock::Result<T> result) {
+  if (!result.ok()) Die(result.error().ToString());
+  return std::move(result).value();
+}
+
 // Parses argv, or prints the usage and ends the program.
 class CommandLine {
  public:

@@ -1,20 +1,17 @@
 // Presigned requests for programs without credentials: prints a URL to write an object, one to read
-// it, the URL of a part of an upload, and a browser form.
+// it, the URL of a part of an upload, and a browser form. URLs of a directory bucket (S3 Express
+// One Zone) are signed with the client's session, which Presign creates.
 #include <chrono>
 #include <cstdio>
 
 #include "command_line.h"
+#include "penstock/bucket_kind.h"
 #include "penstock/presign.h"
 
+using examples::Must;
 using penstock::ObjectKey;
 
 namespace {
-
-template <class T>
-T Must(penstock::Result<T> result) {
-  if (!result.ok()) examples::Die(result.error().ToString());
-  return std::move(result).value();
-}
 
 void Print(const penstock::PresignedRequest& request) {
   std::printf("%s %s\n", request.method.c_str(), request.url.c_str());
@@ -37,7 +34,10 @@ int main(int argc, char** argv) {
 
   penstock::GetObjectRequest get{.bucket = bucket, .key = key};
   get.overrides.Edit().content_disposition = "attachment";
-  Print(Must(Presign(*client, get)));
+  const auto url = Must(Presign(*client, get));
+  Print(url);
+  const std::chrono::duration<double> left = url.expires_at - penstock::SystemClock().Now();
+  std::printf("expires in %.0f s\n", left.count());
 
   const auto upload = Must(client->CreateMultipartUpload({.bucket = bucket, .key = key}));
   penstock::UploadPartRequest part{
@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   Print(Must(Presign(*client, part)));
   Must(client->AbortMultipartUpload({bucket, key, upload.upload_id, {}}));
 
+  if (penstock::IsDirectoryBucket(bucket.value)) return 0;  // S3 has no forms for them
   const auto form =
       Must(Presign(*client, penstock::PostFormRequest{.bucket = bucket,
                                                       .key = key,

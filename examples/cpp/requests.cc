@@ -6,16 +6,11 @@
 
 #include "command_line.h"
 
+using examples::Must;
 using penstock::AsBytes;
 using penstock::ObjectKey;
 
 namespace {
-
-template <class T>
-T Must(penstock::Result<T> result) {
-  if (!result.ok()) examples::Die(result.error().ToString());
-  return std::move(result).value();
-}
 
 // An attribute of every kind, and a checksum that S3 compares.
 void WriteWithAttributes(penstock::Client& client, const examples::Place& place) {
@@ -65,8 +60,7 @@ void CopyWithOtherMetadata(penstock::Client& client, const examples::Place& plac
               tags.tags.at(0).value.c_str());
 }
 
-// Headers that S3 stores with the object, its ACL and a legal hold, and who owns the bucket and
-// pays.
+// Headers that S3 stores with the object, its ACL, and who owns the bucket and pays.
 void WriteWithHeaders(penstock::Client& client, const examples::Place& place) {
   const ObjectKey key(place.path + "headers");
   penstock::PutObjectRequest put{.bucket = place.bucket, .key = key};
@@ -106,6 +100,16 @@ void EncryptWithOwnKey(const examples::CommandLine& line, const examples::Place&
               without.ok() ? "readable" : "refused");
 }
 
+// DSSE-KMS: two layers of encryption, here with the key that AWS manages for S3.
+void EncryptTwice(penstock::Client& client, const examples::Place& place) {
+  penstock::PutObjectRequest put{.bucket = place.bucket, .key = ObjectKey(place.path + "twice")};
+  put.attributes.encryption = penstock::DsseKms{.context = {{"team", "vision"}}};
+  const auto stored = Must(client.PutObject(std::move(put), "text"));
+  std::printf("%s, key %s\n",
+              stored.encryption == penstock::EncryptionKind::kDsse ? "DSSE-KMS" : "not DSSE-KMS",
+              stored.kms_key_id.empty() ? "not named" : "named");
+}
+
 void DeleteVersions(penstock::Client& client, const examples::Place& place) {
   Must(client.PutBucketVersioning({.bucket = place.bucket}));
   const ObjectKey key(place.path + "versioned");
@@ -131,6 +135,7 @@ int main(int argc, char** argv) {
   WriteWithAttributes(*client, place);
   CopyWithOtherMetadata(*client, place);
   WriteWithHeaders(*client, place);
+  EncryptTwice(*client, place);
   EncryptWithOwnKey(line, place);
   DeleteVersions(*client, place);
 }
