@@ -52,7 +52,7 @@ struct FileDownloadOptions {
   // True: the data is on the disk (fsync of the file and its folder) before the function returns.
   bool sync = false;
   // False: anything that has the name `path` is kept, also if it appears during the download. The
-  // result is kAlreadyExists then.
+  // result is kAlreadyExists then, without a request if it existed before.
   bool replace = true;
   // On the calling thread, after each part. An exception ends the call.
   ProgressCallback progress = {};
@@ -99,7 +99,8 @@ struct DirectoryResponse {
   std::uint64_t files = 0;  // Transferred.
   std::uint64_t bytes = 0;
   std::vector<FileFailure> failures;  // In the order in which they happened.
-  // Upload only: paths of symbolic links that were not followed, and of devices, sockets and pipes.
+  // Upload: paths of symbolic links that were not followed, and of devices, sockets and pipes.
+  // Download with FileDownloadOptions::replace false: paths of files that existed and were kept.
   std::vector<std::string> skipped;
 };
 
@@ -116,7 +117,8 @@ struct DirectoryOptions {
       Symlinks::kSkip;        // Upload only. Links below a target folder are never followed.
   UploadOptions upload = {};  // Of each file. Its `call` and `progress` are not used.
   FileDownloadOptions download = {};  // Of each file. Same; `listed` is set from the listing.
-  // Called after each file, one call at a time, on any thread; null error: it was transferred.
+  // Called after each file, one call at a time, on any thread; null error: it was transferred;
+  // kAlreadyExists: it was kept (`download.replace` is false).
   std::function<void(const std::string& path, const ObjectKey& key, const Error* error)> on_file =
       {};
   CallOptions call = {};  // A stop or the deadline ends the files in progress.
@@ -137,6 +139,10 @@ Result<DirectoryResponse> UploadDirectory(std::shared_ptr<ObjectStore> store,
 // which is created with the folders in it. As for an upload, a '/' is added to `prefix`. One
 // request per object of up to one part. Keys that end in '/' are folders, which are created but do
 // not count as files; if such an object has content, it is a failure of that key.
+//
+// To resume a download that was cancelled or killed, start it again with `download.replace` false:
+// files that exist are complete, are kept without a request, and are listed as skipped. They are
+// not compared with S3; an object that has changed meanwhile keeps its earlier file.
 //
 // A key that would leave the folder, or that is not a path, is a failure of that key: components
 // "..", "." or "" ("a//b"), or a NUL. Symbolic links below `folder` are not followed, so a link

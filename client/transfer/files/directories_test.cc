@@ -123,6 +123,23 @@ TEST_F(DirectoriesTest, KeysThatLeaveTheFolderAreFailures) {
   EXPECT_EQ(Files(""), (Tree{{"out/good", "text"}}));
 }
 
+TEST_F(DirectoriesTest, ACancelledDownloadIsResumedWithoutTheFilesThatExist) {
+  for (int i = 0; i < 6; ++i) PutText("p/" + std::to_string(i), "new");
+  for (const char* name : {"0", "1", "2"}) Write(std::string("out/") + name, "old");
+  const auto counting = std::make_shared<penstock::testing::FaultyObjectStore>(
+      store_, [](const penstock::testing::CallPoint&) { return std::nullopt; });
+  DirectoryOptions options{.max_parallel_files = 1, .max_failures = 2};
+  options.download.replace = false;
+  const auto got = DownloadDirectory(counting, kBucket, "p", root_ / "out", options);
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  EXPECT_EQ(got->files, 3u);
+  EXPECT_TRUE(got->failures.empty());
+  EXPECT_EQ(got->skipped.size(), 3u);
+  EXPECT_EQ(counting->count("GetObject"), 3u);
+  EXPECT_EQ(Files("out").at("0"), "old");
+  EXPECT_EQ(Files("out").at("5"), "new");
+}
+
 TEST_F(DirectoriesTest, LinksInTheTargetAreNotFollowed) {
   fs::create_directories(root_ / "out");
   fs::create_directories(root_ / "outside");

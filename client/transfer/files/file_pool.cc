@@ -142,6 +142,10 @@ void FilePool::AddToResponse(const FileTask& task, const Result<std::uint64_t>& 
     response_.bytes += *result;
     return;
   }
+  if (!options_.download.replace && result.error().kind == ErrorKind::kAlreadyExists) {
+    response_.skipped.push_back(task.path);
+    return;
+  }
   response_.failures.push_back({task.path, task.key, result.error()});
   if (response_.failures.size() >= std::max<std::size_t>(1, options_.max_failures)) {
     full_ = true;

@@ -109,6 +109,12 @@ Result<std::vector<std::string>> PathOfKey(std::string_view rest) {
   return components;
 }
 
+Result<void> CheckAbsent(const Folder& folder, const std::string& name) {
+  struct ::stat found {};
+  if (::fstatat(folder.fd.get(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return Ok();
+  return FileError("create", folder.path.empty() ? name : folder.path + "/" + name, EEXIST);
+}
+
 std::string FileTarget::PathOf(const std::string& name) const {
   return folder_.path.empty() ? name : folder_.path + "/" + name;
 }
@@ -118,10 +124,10 @@ Result<FileTarget> FileTarget::Create(Folder folder, std::string name, ExistingF
   const auto refused = [&](const char* why) {
     return Error::Make(ErrorKind::kInvalidArgument, "'" + path() + "' " + why);
   };
+  if (existing == ExistingFile::kKeep) PENSTOCK_TRY(CheckAbsent(folder, name));
   struct ::stat earlier {};
   const bool has_name =
       ::fstatat(folder.fd.get(), name.c_str(), &earlier, AT_SYMLINK_NOFOLLOW) == 0;
-  if (has_name && existing == ExistingFile::kKeep) return FileError("create", path(), EEXIST);
   if (has_name && S_ISDIR(earlier.st_mode))
     return refused("is a folder; add a file name, or choose another path");
   // Follows a link such as /dev/stdout.

@@ -41,6 +41,9 @@ Result<Folder> MakeFolders(const Folder& base, const std::vector<std::string>& c
 // empty, "." or "..".
 Result<std::vector<std::string>> PathOfKey(std::string_view rest);
 
+// Returns kAlreadyExists if the folder has a file, folder or link of that name.
+Result<void> CheckAbsent(const Folder& folder, const std::string& name);
+
 class FileTarget {
  public:
   // Creates the temporary file. `name` is the final name in `folder`. The new file gets the

@@ -170,6 +170,7 @@ Result<FileDownloadResponse> DownloadInto(std::shared_ptr<ObjectStore> store, Bu
                                           ObjectKey key, Folder folder, std::string name,
                                           const FileDownloadOptions& options,
                                           const Interrupt& interrupt) {
+  if (!options.replace) PENSTOCK_TRY(CheckAbsent(folder, name));
   ObjectStream::Source source;
   source.bucket = std::move(bucket);
   source.key = std::move(key);
