@@ -129,3 +129,17 @@ def test_another_compiler_configures_the_folder_anew(tmp_path: Path) -> None:
         f"g++-14: --fresh {plain}",
         f": --fresh {plain}",
     ]
+
+
+def test_what_failed_tests_say_is_listed_once_more(tmp_path: Path) -> None:
+    results = tmp_path / "results.xml"
+    results.write_text(
+        '<testsuite tests="3" failures="2" skipped="0"><testcase classname="a.b" name="good"/>'
+        '<testcase classname="a.b" name="red"><failure message="short">assert 1 == 2</failure></testcase>'
+        '<testcase classname="c" name="C.Red"><failure message=""/><system-out>expected 3</system-out></testcase></testsuite>'
+    )
+    command = f'. {ROOT}/tools/dev/test.sh; passed=0 failed=0 skipped=0 failures={tmp_path}/failures; count_junit {results}; echo $passed $failed'
+    done = subprocess.run(["bash", "-euc", command], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["1", "2"]
+    listed = (tmp_path / "failures").read_text().splitlines()
+    assert listed == ["failed: a.b red", "    assert 1 == 2", "failed: c C.Red", "    expected 3"]

@@ -1,10 +1,13 @@
 # `./dev test`: runs every test of the repository and prints the counts. Sourced by ./dev.
 
-# count_junit FILE: adds the numbers of a JUnit file to the totals.
+failures=build/failures.txt
+
+# count_junit FILE: adds the numbers of a JUnit file to the totals, and what its failed tests say to the list that ends the run.
 count_junit() {
   local counts
-  [ -s "$1" ] || { failed=$((failed + 1)); return; }
-  counts=$(python - "$1" <<'EOF'
+  [ -s "$1" ] || { failed=$((failed + 1)); echo "no results in $1" >>"$failures"; return; }
+  counts=$(python - "$1" "$failures" <<'EOF'
+import pathlib
 import sys
 import xml.etree.ElementTree as tree
 
@@ -18,6 +21,12 @@ if root.tag == "testsuites":  # Node.js writes tests outside of suites, and a fi
     total += len(cases)
     bad += sum(case.find("failure") is not None for case in cases)
     off += sum(case.find("skipped") is not None for case in cases)
+with pathlib.Path(sys.argv[2]).open("a") as failures:
+    for case in root.iter("testcase"):
+        for bad_end in [*case.findall("failure"), *case.findall("error")]:
+            said = bad_end.text or case.findtext("system-out") or bad_end.get("message") or ""
+            print("failed:", case.get("classname", ""), case.get("name"), file=failures)
+            print(*(f"    {line[:300]}" for line in said.splitlines()[-40:]), sep="\n", file=failures)
 print(total - bad - off, bad, off)
 EOF
   )
@@ -93,6 +102,7 @@ run_tests() {
   done
   [ -n "$long" ] && timeout=14400 && export PENSTOCK_LONG=1 PENSTOCK_PROPERTY_RUNS=${PENSTOCK_PROPERTY_RUNS:-10000}
   local started=$SECONDS
+  mkdir -p build && : >"$failures"
   case $kind in
     dev) build_all && ensure_clients && ensure_engines && ensure_docs ;;
     asan) setup && configure asan -DPENSTOCK_SANITIZE=address -DPENSTOCK_WERROR=ON && build ;;
@@ -121,6 +131,7 @@ run_tests() {
     run_ctest '^package\.' "$timeout"
   fi
   [ $((passed + failed + skipped)) -gt 0 ] || die "no test matches '$pattern'; it is a regular expression for names of C++ tests, and an expression for pytest's -k"
+  cat "$failures"
   say "took $((SECONDS - started)) s"
   echo "$passed passed, $failed failed, $skipped skipped"
   [ "$failed" -eq 0 ] && [ "$result" -eq 0 ]
