@@ -171,7 +171,8 @@ class S3ClientConfig:
 
     Attributes:
         throughput_target_gbps: Target throughput in Gbit/s: one connection per object for each 0.4 Gbit/s, at most 64. None: the
-            client chooses the number of connections per object by the measured rate.
+            client chooses the number of connections per object by the measured rate. A load of a distributed checkpoint
+            uses that many connections for all of its objects.
         part_size: Bytes per ranged GET and per uploaded part, 5 MiB to 5 GiB. None: chosen for each download (one request up
             to 8 MiB, then 8 to 64 MiB each) and upload (one request up to 64 MiB, then parts that grow from 8 to 64 MiB).
             Checked by :meth:`validate`.
