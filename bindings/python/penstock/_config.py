@@ -229,7 +229,7 @@ class S3ClientConfig:
         client_key_path: PEM file with its key. None: it is in the file of the certificate.
         client_key_password: Password of an encrypted key. Never printed.
         io_threads: Number of I/O threads, 1 to 64, each with its own connections. Clients with the same number share them. None:
-            half as many as cores, 1 to 4.
+            half as many as cores, 1 to 16, of which the fifth and later ones take only bodies of 1 MiB and more.
         max_connections: Connections in use at a time, 1 to 4,096, by all clients with the same `io_threads` and
             `max_connections` together. Further requests wait. None: 256.
         max_bytes_per_second: Bytes of bodies that this client may receive per second, and as many that it may send: at least
