@@ -1,4 +1,7 @@
-"""`./dev bench [GROUP...] [OPTION...]`: runs benchmark groups and prints a table; `--help` has the options."""
+"""`./dev bench [GROUP...] [OPTION...]`: runs benchmark groups and prints a table; `--help` has the options.
+
+`./dev bench scale` has points and slopes instead of rows, and options of its own (`scale.py`).
+"""
 
 from __future__ import annotations
 
@@ -63,6 +66,8 @@ def write_figures(page: Path, by_group: dict[str, list[Row]]) -> None:
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["scale"]:
+        return importlib.import_module("scale").main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"one of {', '.join(GROUPS)}; default: all")
     parser.add_argument("-k", dest="pattern", default="", metavar="PATTERN", help="only scenarios whose names contain PATTERN")
@@ -94,6 +99,7 @@ def main() -> None:
         write_figures(args.doc, by_group)
     if failures:
         raise SystemExit("\n".join(["bench: these scenarios failed:", *failures]))
+    return None
 
 
 if __name__ == "__main__":

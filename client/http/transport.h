@@ -157,6 +157,9 @@ class Transport {
   // sleeping thread. A transport that stops runs it early. On error `task` will not run: kCancelled
   // if the transport has stopped, kResourceExhausted if no thread can be started.
   [[nodiscard]] virtual Result<void> RunAt(MonotonicTime when, std::function<void()> task) = 0;
+  // Returns the number of I/O threads without a request, which could receive further bodies at the
+  // same time.
+  virtual int idle_threads() const { return 0; }
 };
 
 }  // namespace penstock::http

@@ -162,6 +162,7 @@ Client::~Client() = default;
 
 const ClientConfig& Client::config() const { return impl_->state->config.client; }
 bool Client::may_repeat() const { return impl_->state->config.max_attempts > 1; }
+int Client::idle_threads() const { return impl_->state->dependencies.transport()->idle_threads(); }
 Deadline Client::DeadlineOf(const CallOptions& options) const {
   return s3::DeadlineOf(*impl_->state, options);
 }

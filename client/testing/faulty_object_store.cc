@@ -173,6 +173,7 @@ void FaultyObjectStore::Start(ListBucketsRequest request, Callback<ListBucketsRe
   impl_->Run(std::move(request), std::move(done));
 }
 bool FaultyObjectStore::may_repeat() const { return impl_->inner->may_repeat(); }
+int FaultyObjectStore::idle_threads() const { return impl_->inner->idle_threads(); }
 Deadline FaultyObjectStore::DeadlineOf(const CallOptions& options) const {
   return impl_->inner->DeadlineOf(options);
 }

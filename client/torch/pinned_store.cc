@@ -105,6 +105,7 @@ class PinnedStore final : public ObjectStore {
     inner_->OnMismatch(bucket, key, etag, object_bytes);
   }
   bool may_repeat() const override { return inner_->may_repeat(); }
+  int idle_threads() const override { return inner_->idle_threads(); }
   Deadline DeadlineOf(const CallOptions& options) const override {
     return inner_->DeadlineOf(options);
   }

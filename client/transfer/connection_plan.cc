@@ -1,5 +1,7 @@
 #include "client/transfer/connection_plan.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,6 +11,7 @@ namespace {
 constexpr std::uint64_t kMinSampleBytes = 4ull << 20;
 constexpr std::chrono::milliseconds kMinSampleTime{10};
 constexpr double kTargetBytesPerSecond = 1.5e9;  // of all connections together
+constexpr double kBusyShare = 0.8;               // of a core
 constexpr double kFirstByteSeconds = 0.02;  // S3 needs at least about this long for the first byte
 
 }  // namespace
@@ -19,7 +22,23 @@ int WantedConnections(const RateSample& sample) {
   const double rate = std::max(static_cast<double>(sample.bytes), 1.0) / seconds;
   if (static_cast<double>(sample.unclaimed_bytes) / rate < kFirstByteSeconds) return 1;
   const auto parts = static_cast<double>(sample.unclaimed_bytes / kMinPlannedPartBytes);
-  return static_cast<int>(std::min(static_cast<double>(ConnectionsForRate(rate)), 1 + parts));
+  const int wanted = std::max(ConnectionsForRate(rate),
+                              ConnectionsForThreads(sample.thread_cpu, sample.elapsed,
+                                                    sample.in_flight, sample.idle_threads));
+  return static_cast<int>(std::min(static_cast<double>(wanted), 1 + parts));
+}
+
+int ConnectionsForThreads(std::chrono::nanoseconds thread_cpu, std::chrono::nanoseconds elapsed,
+                          int in_flight, int idle_threads) {
+  const bool is_busy = elapsed.count() > 0 && static_cast<double>(thread_cpu.count()) >=
+                                                  kBusyShare * static_cast<double>(elapsed.count());
+  return is_busy ? std::min(in_flight + idle_threads, kMaxConnections) : 0;
+}
+
+std::chrono::nanoseconds ThreadCpuTime() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 int ConnectionsForRate(double bytes_per_second) {

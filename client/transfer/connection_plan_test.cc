@@ -52,6 +52,48 @@ TEST(ConnectionPlan, SmallSamplesGiveOneConnection) {
       16);
 }
 
+TEST(ConnectionPlan, EachIdleThreadGetsAConnectionIfTheReceivingThreadIsBusy) {
+  RateSample sample{.bytes = 40 * kMiB,
+                    .elapsed = milliseconds(10),
+                    .unclaimed_bytes = 1024 * kMiB,
+                    .thread_cpu = milliseconds(8),
+                    .in_flight = 1,
+                    .idle_threads = 7};
+  EXPECT_EQ(WantedConnections(sample), 8);
+  sample.thread_cpu = microseconds(7'900);  // 79 % of a core
+  EXPECT_EQ(WantedConnections(sample), 1);
+  sample.thread_cpu = milliseconds(10);
+  sample.in_flight = 8;
+  sample.idle_threads = 0;
+  EXPECT_EQ(WantedConnections(sample), 8);  // Those in flight stay, and no further one starts.
+  sample.idle_threads = 60;
+  EXPECT_EQ(WantedConnections(sample), kMaxConnections);
+}
+
+TEST(ConnectionPlan, BusyThreadsChangeNothingWithoutIdleOnes) {
+  const RateSample sample{.bytes = 40 * kMiB,
+                          .elapsed = milliseconds(10),
+                          .unclaimed_bytes = 1024 * kMiB,
+                          .thread_cpu = milliseconds(10)};
+  EXPECT_EQ(WantedConnections(sample), 1);
+}
+
+TEST(ConnectionPlan, IdleThreadsGetNoMoreConnectionsThanParts) {
+  EXPECT_EQ(WantedConnections({.bytes = 4 * kMiB,
+                               .elapsed = milliseconds(10),
+                               .unclaimed_bytes = 17 * kMiB,
+                               .thread_cpu = milliseconds(10),
+                               .idle_threads = 7}),
+            3);
+}
+
+TEST(ConnectionPlan, ThreadCpuTimeGrowsWithWork) {
+  const auto before = ThreadCpuTime();
+  volatile std::uint64_t sum = 0;
+  while (ThreadCpuTime() == before) sum = sum + 1;
+  EXPECT_GT(ThreadCpuTime(), before);
+}
+
 TEST(ConnectionPlan, PartSizesAreAFairShareBetween8And64MiB) {
   EXPECT_EQ(PlannedPartSize(1024 * kMiB, 16), 32 * kMiB);
   EXPECT_EQ(PlannedPartSize(1024 * kMiB, 2), 64 * kMiB);

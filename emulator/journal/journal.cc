@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -248,6 +249,10 @@ void internal::SpareBytes::Return(std::unique_ptr<std::byte[]> bytes) {
 internal::Block::Block(std::shared_ptr<SpareBytes> from, std::uint64_t number)
     : spare(std::move(from)), bytes(spare->Take()), first(number) {}
 
+void internal::Block::WaitUntilPacked() const {
+  while (packing.load(std::memory_order_acquire) > 0) std::this_thread::yield();
+}
+
 internal::Block::~Block() { spare->Return(std::move(bytes)); }
 
 Journal::Journal(std::size_t bytes, MonotonicTime opened)
@@ -287,6 +292,7 @@ bool Journal::WaitForResponses(MonotonicTime until) {
 
 void Journal::BeginBlock() {
   if (blocks_.size() == max_blocks_) {
+    blocks_.front()->WaitUntilPacked();
     dropped_ += blocks_.front()->count;
     blocks_.pop_front();
   }
@@ -303,22 +309,28 @@ std::uint64_t Journal::Store(const Entry& entry, std::string_view headers, std::
                              std::size_t room) {
   const auto texts = StoredTexts(entry);
   const Head head = HeadOf(entry, texts, headers.size(), room);
+  const std::optional<Place> place = Reserve(entry, head.bytes, mark);
+  if (!place) return 0;
+  AddHeaders(Pack(place->at, head, texts, entry.rank), headers);
+  place->block->packing.fetch_sub(1, std::memory_order_release);
+  return place->number;
+}
+
+std::optional<Journal::Place> Journal::Reserve(const Entry& entry, std::size_t bytes,
+                                               std::uint64_t mark) {
   const MutexLock lock(mutex_);
   if (mark > 0) leaving_[mark - 1].fetch_sub(1);
-  if (entry.began < cleared_) {
-    if (waiting_ > 0) appended_.NotifyAll();
-    return 0;
-  }
-  if (blocks_.empty() || blocks_.back()->used + head.bytes > kBlockBytes) BeginBlock();
+  if (waiting_ > 0) appended_.NotifyAll();
+  if (entry.began < cleared_) return std::nullopt;
+  if (blocks_.empty() || blocks_.back()->used + bytes > kBlockBytes) BeginBlock();
   Block& block = *blocks_.back();
-  AddHeaders(Pack(block.bytes.get() + block.used, head, texts, entry.rank), headers);
-  block.used += head.bytes;
+  const Place place{&block, block.bytes.get() + block.used, ++written_};
+  block.packing.fetch_add(1, std::memory_order_relaxed);
+  block.used += bytes;
+  ++block.count;
   next_.store(block.bytes.get() + std::min(block.used, kBlockBytes - kLinesAhead * kCacheLine),
               std::memory_order_relaxed);
-  ++block.count;
-  ++written_;
-  if (waiting_ > 0) appended_.NotifyAll();
-  return written_;
+  return place;
 }
 
 void Journal::Amend(std::uint64_t number, const Entry& entry) {
@@ -330,6 +342,7 @@ void Journal::Amend(std::uint64_t number, const Entry& entry) {
   if (after_match == blocks_.begin()) return;
   std::shared_ptr<Block>& block = *(after_match - 1);
   if (number >= block->first + block->count) return;
+  block->WaitUntilPacked();
   // A Reading may use the block, so it is replaced by a copy.
   const auto amended = std::make_shared<Block>(spare_, block->first);
   std::memcpy(amended->bytes.get(), block->bytes.get(), block->used);
@@ -369,6 +382,7 @@ Reading Journal::ReadAfter(std::uint64_t after) const {
   for (const auto& block : blocks_) {
     const std::uint64_t end = block->first + block->count;
     if (end - 1 <= after) continue;
+    block->WaitUntilPacked();
     const std::uint64_t first = std::max(block->first, after + 1);
     reading.parts_.push_back({.block = block, .first = first, .count = end - first});
   }
@@ -390,6 +404,7 @@ Reading Journal::From(const Reading& reading, std::uint64_t first) {
 void Journal::Clear(MonotonicTime now) {
   std::deque<std::shared_ptr<Block>> cleared;
   const MutexLock lock(mutex_);
+  for (const auto& block : blocks_) block->WaitUntilPacked();
   cleared.swap(blocks_);
   dropped_ = 0;
   cleared_ = now - opened_;

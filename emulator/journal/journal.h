@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "penstock/base/mutex.h"
@@ -38,12 +39,17 @@ struct Block {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
+  // Waits until all entries that `count` includes have been written. Hold the lock of the journal,
+  // so that no further one begins.
+  void WaitUntilPacked() const;
+
   // A Reading may keep the block longer than the journal.
   const std::shared_ptr<SpareBytes> spare;
   std::unique_ptr<std::byte[]> bytes;
   const std::uint64_t first;  // Number of its first entry.
   std::uint64_t count = 0;
   std::size_t used = 0;
+  std::atomic<int> packing{0};  // Entries that threads are writing, outside the journal's lock.
 };
 }  // namespace internal
 
@@ -111,6 +117,14 @@ class Journal {
   // Append with the captured headers as stored.
   std::uint64_t Store(const Entry& entry, std::string_view headers, std::uint64_t mark,
                       std::size_t room);
+  // Where an entry is written, and its number. The block lives until it is packed.
+  struct Place {
+    internal::Block* block;
+    std::byte* at;
+    std::uint64_t number;
+  };
+  // Returns nullopt for an entry that is not kept.
+  std::optional<Place> Reserve(const Entry& entry, std::size_t bytes, std::uint64_t mark);
   void BeginBlock() PENSTOCK_REQUIRES(mutex_);
 
   const std::size_t max_blocks_;

@@ -335,6 +335,39 @@ TEST(JournalTest, ConcurrentWritersLoseNothing) {
   EXPECT_EQ(next, std::vector<int>(4, 2'000));
 }
 
+// The writers fill the memory of entries outside the journal's lock.
+TEST(JournalTest, ReadingsHaveOnlyWholeEntriesWhileOthersAreWritten) {
+  Journal journal(2 * Journal::kBlockBytes);
+  std::atomic<bool> over = false;
+  std::vector<std::jthread> threads;
+  for (char letter = 'a'; letter < 'e'; ++letter) {
+    threads.emplace_back([&, letter] {
+      const std::string key(700, letter);
+      while (!over.load()) journal.Append(Keyed(key));
+    });
+  }
+  threads.emplace_back([&] {
+    const std::string key(700, 'z');
+    while (!over.load()) {
+      journal.Amend(journal.written(), Keyed(key));
+      if (journal.written() % 97 == 0) journal.Clear(MonotonicTime());
+    }
+  });
+  std::uint64_t last = 0;
+  while (last < 50'000 && !HasFailure()) {
+    const Reading reading = journal.ReadAfter(last);
+    std::uint64_t number = reading.last() - reading.size();
+    reading.ForEach([&](const Entry& entry) {
+      ++number;
+      EXPECT_EQ(entry.key, std::string(700, entry.key.empty() ? '-' : entry.key[0])) << number;
+      return !HasFailure();
+    });
+    EXPECT_EQ(number, reading.last());
+    last = reading.last();
+  }
+  over = true;
+}
+
 TEST(JournalTest, WaitForResponsesReturnsOnceResponsesBeingSentHaveEntries) {
   Journal journal(1 << 20);
   const std::uint64_t mark = journal.BeginLeaving();

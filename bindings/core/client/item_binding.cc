@@ -346,10 +346,12 @@ ItemLoaderPointer MakeItemLoader(const PyClient& client, py::object trailers, py
                                  std::uint64_t window_bytes,
                                  Named<"max_gap", std::optional<std::uint64_t>> max_gap,
                                  Named<"max_request", std::optional<std::uint64_t>> max_request,
+                                 Named<"parallel", std::optional<int>> parallel,
                                  Named<"verify_all", bool> verify_all) {
   RangeReaderOptions ranges;
   ranges.max_gap_bytes = max_gap.value;
   ranges.max_request_bytes = max_request.value;
+  ranges.max_parallel_requests = parallel.value;
   EngineLimits limits{batch_bytes, batch_items, unit_bytes, part_bytes, window_bytes, unit_bytes};
   limits.verifies_all = verify_all.value;
   return ItemLoaderPointer(new PyItemLoader(std::make_unique<Load>(
@@ -365,7 +367,8 @@ void BindItems(py::module_& module) {
                         "Loads items of a distributed checkpoint into tensors, many at a time.")
       .def(py::init(&MakeItemLoader), "client"_a, "trailers"_a, "new_arena"_a, py::kw_only(),
            "batch_bytes"_a, "batch_items"_a, "unit_bytes"_a, "part_bytes"_a, "window_bytes"_a,
-           "max_gap"_a = py::none(), "max_request"_a = py::none(), "verify_all"_a = false)
+           "max_gap"_a = py::none(), "max_request"_a = py::none(), "parallel"_a = py::none(),
+           "verify_all"_a = false)
       .def("add", &PyItemLoader::Add, "token"_a, "name"_a, "bucket"_a, "key"_a, "begin"_a,
            "length"_a, "spec"_a, "reads"_a, "crc32s"_a = py::bytes(),
            "Adds an item. spec: (dtype, bytes of an element, sizes), or () if the content is "

@@ -171,7 +171,8 @@ class S3ClientConfig:
 
     Attributes:
         throughput_target_gbps: Target throughput in Gbit/s: one connection per object for each 0.4 Gbit/s, at most 64. None: the
-            client chooses the number of connections per object by the measured rate.
+            client chooses the number of connections per object by the measured rate. A load of a distributed checkpoint
+            uses that many connections for all of its objects.
         part_size: Bytes per ranged GET and per uploaded part, 5 MiB to 5 GiB. None: chosen for each download (one request up
             to 8 MiB, then 8 to 64 MiB each) and upload (one request up to 64 MiB, then parts that grow from 8 to 64 MiB).
             Checked by :meth:`validate`.
@@ -228,7 +229,7 @@ class S3ClientConfig:
         client_key_path: PEM file with its key. None: it is in the file of the certificate.
         client_key_password: Password of an encrypted key. Never printed.
         io_threads: Number of I/O threads, 1 to 64, each with its own connections. Clients with the same number share them. None:
-            half as many as cores, 1 to 4.
+            half as many as cores, 1 to 16, of which the fifth and later ones take only bodies of 1 MiB and more.
         max_connections: Connections in use at a time, 1 to 4,096, by all clients with the same `io_threads` and
             `max_connections` together. Further requests wait. None: 256.
         max_bytes_per_second: Bytes of bodies that this client may receive per second, and as many that it may send: at least

@@ -284,6 +284,7 @@ class ItemLoader:
         window_bytes: int,
         max_gap: int | None = None,
         max_request: int | None = None,
+        parallel: int | None = None,
         verify_all: bool = False,
     ) -> None: ...
     def add(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from typing import Any
@@ -64,6 +65,27 @@ def test_saves_and_loads_files_with_an_index(emulator: Emulator, client: penstoc
     loaded = dcp_io.emptied(state)
     dcp.load(loaded, storage_reader=reader_of(emulator, uri))
     assert dcp_io.same(loaded, state)
+
+
+@pytest.mark.parametrize(("target_gbps", "connections"), [(0.4, 1), (4.0, 2)])
+def test_throughput_target_determines_the_connections(
+    emulator: Emulator, client: penstock.S3Client, bucket: str, target_gbps: float, connections: int
+) -> None:
+    from penstock.dcp import S3HuggingFaceStorageReader
+
+    uri, saved = f"s3://{bucket}/targets", state_of()
+    dcp.save(saved, storage_writer=writer_of(emulator, uri, fqn_to_index_mapping=MAPPING), no_dist=True)
+    state = {name: torch.zeros_like(tensor) for name, tensor in saved.items()}
+    config = dataclasses.replace(emulator.config(), throughput_target_gbps=target_gbps)
+    emulator.set_limits({"latency": {"first_byte_ms": 200}})
+    mark = emulator.journal().last
+    try:
+        reader = S3HuggingFaceStorageReader(emulator.region, uri, config, endpoint=emulator.endpoint, thread_count=1)
+        dcp.load(state, storage_reader=reader, no_dist=True)
+    finally:
+        emulator.set_limits(None)
+    assert all(torch.equal(state[name], saved[name]) for name in saved)
+    assert emulator.journal().max_concurrency(after=mark, bucket=bucket) == connections
 
 
 def test_files_are_interchangeable_with_torchs_classes(emulator, client, bucket, tmp_path) -> None:

@@ -1,8 +1,10 @@
 #include "client/http/reactor/http_transport.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
+#include <span>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "base/log/caught.h"
 #include "client/http/connect/curl_global.h"
 #include "client/http/reactor/reactor.h"
+#include "client/http/reactor/thread_plan.h"
 #include "penstock/base/check.h"
 
 namespace penstock::http {
@@ -20,12 +23,10 @@ constexpr std::chrono::milliseconds kExitTimeout{500};
 constexpr std::string_view kStart = "the start of a request";
 constexpr std::string_view kCompletion = "the completion of a request";
 
-int ThreadCount(const HttpTransportOptions& options) {
-  const int threads =
-      options.io_threads > 0
-          ? options.io_threads
-          : std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 4);
-  return std::min(threads, options.max_transfers);
+ThreadPlan PlanFor(const HttpTransportOptions& options) {
+  const int cores =
+      options.cores > 0 ? options.cores : static_cast<int>(std::thread::hardware_concurrency());
+  return PlanThreads(cores, options.io_threads, options.max_transfers);
 }
 
 // The reactors of one process. A forked child never uses the engine of its parent: it creates its
@@ -33,18 +34,21 @@ int ThreadCount(const HttpTransportOptions& options) {
 // fork.
 struct Engine {
   Engine(const HttpTransportOptions& options, const Engine* inherited_engine)
-      : generation(ForkGeneration()), inherited(inherited_engine) {
-    const int threads = ThreadCount(options);
-    const auto share = static_cast<std::size_t>(std::max(1, options.max_transfers / threads));
-    for (int i = 0; i < threads; ++i) reactors.push_back(std::make_shared<Reactor>(options, share));
+      : generation(ForkGeneration()), plan(PlanFor(options)), inherited(inherited_engine) {
+    for (int i = 0; i < plan.threads; ++i) {
+      reactors.push_back(
+          std::make_shared<Reactor>(options, static_cast<std::size_t>(plan.ConnectionsOf(i))));
+    }
   }
 
-  Reactor& LeastLoaded() const {
-    return **std::min_element(reactors.begin(), reactors.end(),
-                              [](const auto& a, const auto& b) { return a->load() < b->load(); });
+  Reactor& Choose(bool is_large) const {
+    std::array<std::size_t, kMaxIoThreads> loads;
+    for (std::size_t i = 0; i < reactors.size(); ++i) loads[i] = reactors[i]->load();
+    return *reactors[ChooseThread(plan, std::span(loads).first(reactors.size()), is_large)];
   }
 
   const unsigned generation;
+  const ThreadPlan plan;
   const Engine* const inherited;  // leaked on purpose; kept reachable for leak checkers
   std::vector<std::shared_ptr<Reactor>> reactors;  // shared with their threads
 };
@@ -79,13 +83,21 @@ class HttpTransport final : public Transport {
   Result<void> RunAt(MonotonicTime when, std::function<void()> task) override {
     return Caught("the start of a timer", [&]() -> Result<void> {
       Engine& engine = Current();
-      Result<void> accepted = engine.LeastLoaded().RunAt(when, std::move(task));
+      Result<void> accepted = engine.Choose(false).RunAt(when, std::move(task));
       for (auto at = engine.reactors.begin(); !accepted.ok() && at != engine.reactors.end(); ++at) {
         accepted = (*at)->RunAt(
             when, std::move(task));  // NOLINT(bugprone-use-after-move): moved from on success only
       }
       return accepted;
     });
+  }
+
+  int idle_threads() const override {
+    const Engine* engine = engine_.load(std::memory_order_acquire);
+    if (engine == nullptr || engine->generation != ForkGeneration())
+      return PlanFor(options_).threads;
+    return static_cast<int>(
+        std::ranges::count_if(engine->reactors, [](const auto& r) { return r->load() == 0; }));
   }
 
   // See Reactor::StopForExit.
@@ -99,7 +111,9 @@ class HttpTransport final : public Transport {
   // After an error or an exception, no reactor has accepted the transfer.
   Result<void> Submit(const TransferPtr& transfer) {
     Engine& engine = Current();
-    Reactor& chosen = engine.LeastLoaded();
+    const bool is_large = engine.plan.threads > engine.plan.for_all &&
+                          IsLarge(transfer->request, transfer->request_body);
+    Reactor& chosen = engine.Choose(is_large);
     Result<void> submitted = chosen.TrySubmit(transfer);
     // If the thread of this reactor cannot start, another one may already run.
     for (auto at = engine.reactors.begin(); !submitted.ok() && at != engine.reactors.end(); ++at) {

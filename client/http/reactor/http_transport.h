@@ -15,7 +15,8 @@ namespace penstock::http {
 
 // Options of the transport.
 struct HttpTransportOptions {
-  int io_threads = 0;  // 0: half the cores, 1 to 4; at most max_transfers
+  int io_threads = 0;  // 0: by the cores (thread_plan.h); at most max_transfers
+  int cores = 0;       // 0: those of the machine
   // Limit over all threads, and so of the connections in use. More requests wait in FIFO order.
   int max_transfers = 256;
   // Bytes that one connection transfers before the next connection gets its turn.

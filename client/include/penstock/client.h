@@ -103,7 +103,8 @@ struct ClientConfig {
   // Unset: the variables http_proxy, https_proxy, all_proxy and no_proxy.
   std::optional<ProxyConfig> proxy = {};
   // I/O threads, 1 to 64, each with its own connections. Clients with the same number share threads
-  // and connections. Unset: the threads of the process, half as many as cores, 1 to 4.
+  // and connections. Unset: the threads of the process, half as many as cores, 1 to 16, of which
+  // the fifth and later ones take only large bodies.
   std::optional<int> io_threads = {};
   // Connections in use at a time, 1 to 4,096, by all clients with the same io_threads and
   // max_connections together. Further requests wait for one. Unset: 256 for the clients that leave
@@ -244,6 +245,7 @@ class Client final : public ObjectStore {
   void Start(DeleteBucketRequest request, Callback<NoResponse> done) override;
   void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) override;
   bool may_repeat() const override;
+  int idle_threads() const override;
   Deadline DeadlineOf(const CallOptions& options) const override;
   void OnMismatch(const BucketName& bucket, const ObjectKey& key, const ETag& etag,
                   std::uint64_t object_bytes) override;

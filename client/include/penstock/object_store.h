@@ -587,6 +587,9 @@ class ObjectStore {
   // Whether a request that failed may be sent again. If not (max_attempts is 1), a transfer does
   // not repeat reads either.
   virtual bool may_repeat() const { return true; }
+  // Threads without a request that could receive further bodies at the same time. A transfer whose
+  // bytes keep one thread busy starts more requests for them. 0: none, or unknown.
+  virtual int idle_threads() const { return 0; }
   // Returns the deadline of a call that starts now: that of its options, or earlier if the store
   // limits the time of calls (operation_timeout).
   virtual Deadline DeadlineOf(const CallOptions& options) const { return options.deadline; }

@@ -1,10 +1,12 @@
 // Downloads a whole object or a range into the caller's memory, with one or several requests.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -179,6 +181,8 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       PENSTOCK_TRY(request_.ask_memory && length > 0 ? Stage(metadata) : Place(metadata));
     const MutexLock lock(mutex_);
     front_began_ = SystemClock().Monotonic();
+    front_thread_ = std::this_thread::get_id();
+    front_cpu_began_ = transfer::ThreadCpuTime();
     front_etag_known_ = !metadata.etag.empty();
     // If one response contains the whole object, the store verifies it and retries if necessary.
     const std::uint64_t most =
@@ -191,6 +195,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
 
   // Called on the front's thread while it makes progress. More requests may be useful now.
   transfer::Grant GrantFront(std::uint64_t reached) {
+    MeasureFront();
     Pump(reached);
     const MutexLock lock(mutex_);
     transfer::Grant grant;
@@ -202,6 +207,14 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     grant.until =
         claims_.Grant(whole_.begin + reached, std::min(kGrantBytes, FirstGrant())) - whole_.begin;
     return grant;
+  }
+
+  // A front that was resumed on another thread has no CPU time.
+  void MeasureFront() {
+    const MutexLock lock(mutex_);
+    const bool is_same_thread = front_thread_ == std::this_thread::get_id();
+    front_cpu_ = is_same_thread ? transfer::ThreadCpuTime() - front_cpu_began_
+                                : std::chrono::nanoseconds::zero();
   }
 
   // Grant while the caller's memory is missing: in steps, because the memory may arrive soon, and
@@ -332,7 +345,10 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     if (front_bytes == 0) return 1;
     return transfer::WantedConnections({.bytes = front_bytes,
                                         .elapsed = SystemClock().Monotonic() - front_began_,
-                                        .unclaimed_bytes = claims_.unclaimed()});
+                                        .unclaimed_bytes = claims_.unclaimed(),
+                                        .thread_cpu = front_cpu_,
+                                        .in_flight = in_flight_,
+                                        .idle_threads = store_->idle_threads()});
   }
 
   transfer::RangeFetchSpec SpecFor(ByteRange range) {
@@ -587,6 +603,9 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   transfer::ObjectChecksum checksum_ PENSTOCK_GUARDED_BY(mutex_);
   std::vector<transfer::ChecksumPiece> pieces_ PENSTOCK_GUARDED_BY(mutex_);
   MonotonicTime front_began_ PENSTOCK_GUARDED_BY(mutex_){};
+  std::thread::id front_thread_ PENSTOCK_GUARDED_BY(mutex_);
+  std::chrono::nanoseconds front_cpu_began_ PENSTOCK_GUARDED_BY(mutex_){};
+  std::chrono::nanoseconds front_cpu_ PENSTOCK_GUARDED_BY(mutex_){};  // since front_began_
   std::uint64_t front_bytes_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   bool front_etag_known_ PENSTOCK_GUARDED_BY(mutex_) = false;
   int in_flight_ PENSTOCK_GUARDED_BY(mutex_) = 0;

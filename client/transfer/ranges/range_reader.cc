@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/log/caught.h"
@@ -51,23 +52,47 @@ struct Request {
   ByteRange range;
 };
 
+// What one thread spent between the first byte and the end of a response.
+struct ThreadUse {
+  std::thread::id thread;
+  std::chrono::nanoseconds cpu{};
+  std::chrono::nanoseconds elapsed{};
+};
+
+ThreadUse Now() {
+  return {std::this_thread::get_id(), transfer::ThreadCpuTime(),
+          SystemClock().Monotonic().time_since_epoch()};
+}
+
+ThreadUse Since(const ThreadUse& start) {
+  const ThreadUse end = Now();
+  if (start.thread != end.thread) return {};
+  return {end.thread, end.cpu - start.cpu, end.elapsed - start.elapsed};
+}
+
 // Measures the rate of single requests, including the time to the first byte.
 class RateEstimate {
  public:
-  void Completed(std::uint64_t bytes, std::chrono::nanoseconds elapsed) {
+  void Completed(std::uint64_t bytes, std::chrono::nanoseconds elapsed, const ThreadUse& use) {
+    use_ = use;
     const double rate =
         static_cast<double>(bytes) / std::max(std::chrono::duration<double>(elapsed).count(), 1e-6);
     rate_ = rate_ == 0 ? rate : (rate_ + rate) / 2;
   }
   void SawFirstByte(std::chrono::nanoseconds waited) { far_ = far_ || waited >= kRemoteLatency; }
 
-  int Wanted() const {
-    if (rate_ > 0) return transfer::ConnectionsForRate(rate_);
+  int Wanted(int in_flight, int idle_threads) const {
+    if (rate_ > 0) {
+      return std::max(
+          transfer::ConnectionsForRate(rate_),
+          transfer::ConnectionsForThreads(use_.cpu, use_.elapsed, in_flight, idle_threads));
+    }
     return far_ ? transfer::kMaxConnections : kFirstRequests;
   }
 
  private:
   double rate_ = 0;  // bytes per second; 0: nothing has completed
+  ThreadUse use_;    // of the last response
   bool far_ = false;
 };
 
@@ -152,7 +177,8 @@ class Reader : public std::enable_shared_from_this<Reader> {
   }
 
   int Wanted() const PENSTOCK_REQUIRES(mutex_) {
-    return options_.max_parallel_requests.value_or(rate_estimate_.Wanted());
+    if (options_.max_parallel_requests) return *options_.max_parallel_requests;
+    return rate_estimate_.Wanted(in_flight_, store_.idle_threads());
   }
 
   // Starts requests as long as allowed. A store may complete calls before Start returns; the
@@ -214,6 +240,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
     struct PendingRange {
       RangeBuffer buffer;
       MonotonicTime began;
+      ThreadUse first_byte = {};
       std::optional<std::uint64_t> object_size = {};  // If the object ends within the range.
     };
     auto pending = std::make_shared<PendingRange>(
@@ -234,6 +261,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
         return Error::Make(ErrorKind::kInvalidArgument, "the object ends within the range");
       }
       PENSTOCK_TRY(Pin(*request.batch, metadata, SystemClock().Monotonic() - pending->began));
+      pending->first_byte = Now();
       return transfer::Placement{.pieces = pending->buffer.views()};
     };
     Callback<RangeFetched> done = [self = shared_from_this(), request,
@@ -252,7 +280,8 @@ class Reader : public std::enable_shared_from_this<Reader> {
         --self->in_flight_;
         if (finished.ok())
           self->rate_estimate_.Completed(request.range.size(),
-                                         SystemClock().Monotonic() - pending->began);
+                                         SystemClock().Monotonic() - pending->began,
+                                         Since(pending->first_byte));
       }
       self->Ended(request, std::move(finished));
       self->Pump();

@@ -55,7 +55,7 @@ Result<std::shared_ptr<NamespaceStore>> NamespaceStore::Make(NamespaceStoreOptio
   if (made.directory.empty()) made.open_stores = nullptr;  // a store in memory must stay open
   PENSTOCK_ASSIGN(auto controls, TestControls::Open(made.controls, *namespace_store->clock_));
   {
-    const MutexLock lock(namespace_store->mutex_);
+    const WriterLock lock(namespace_store->mutex_);
     namespace_store->controls_ = std::move(controls);
   }
   const MutexLock one_at_a_time(namespace_store->change_mutex_);
@@ -170,7 +170,7 @@ Result<void> NamespaceStore::OpenCurrent() {
   if (data != nullptr) data->RecordCreation(options_.durability);
   if (data != nullptr && lease_->is_first()) data->RemoveOthers();
   {
-    const MutexLock lock(mutex_);
+    const WriterLock lock(mutex_);
     current_ = std::move(opened).value();
   }
   has_existed_ = true;
@@ -181,7 +181,7 @@ Result<void> NamespaceStore::OpenCurrent() {
 }
 
 bool NamespaceStore::is_open() const {
-  const MutexLock lock(mutex_);
+  const ReaderLock lock(mutex_);
   return current_ != nullptr;
 }
 
@@ -191,7 +191,7 @@ std::shared_ptr<s3::Namespace> NamespaceStore::EnterIfOpen() {
 }
 
 std::shared_ptr<s3::Namespace> NamespaceStore::Peek() const {
-  const MutexLock lock(mutex_);
+  const ReaderLock lock(mutex_);
   if (!current_) return nullptr;
   // Shares ownership of the generation, so that its directory is removed only after the last
   // request.
@@ -216,7 +216,7 @@ std::shared_ptr<s3::Namespace> NamespaceStore::Current() {
 }
 
 std::shared_ptr<TestControls> NamespaceStore::CurrentControls() const {
-  const MutexLock lock(mutex_);
+  const ReaderLock lock(mutex_);
   return controls_;
 }
 
@@ -250,7 +250,7 @@ Result<void> NamespaceStore::Reset() {
   }
   std::shared_ptr<Generation> old = std::move(opened).value();
   {
-    const MutexLock lock(mutex_);
+    const WriterLock lock(mutex_);
     std::swap(old, current_);
     std::swap(controls, controls_);
     if (old == nullptr) old = std::move(closed);
@@ -274,7 +274,7 @@ Result<void> NamespaceStore::Discard() {
   PENSTOCK_TRY(SyncNames());
   discarded_ = true;
   {
-    const MutexLock lock(mutex_);
+    const WriterLock lock(mutex_);
     current_->retired = true;
   }
   StopJournal();
@@ -343,7 +343,7 @@ bool NamespaceStore::Close() {
   if (options_.open_stores == nullptr || discarded_) return false;
   std::shared_ptr<Generation> idle;
   {
-    const MutexLock lock(mutex_);
+    const WriterLock lock(mutex_);
     // References are only created under this lock: no other exists, and none can be created.
     if (current_ == nullptr || current_.use_count() > 1 || !controls_->faults().idle())
       return false;

@@ -22,6 +22,7 @@
 #include "emulator/server/namespaces/store_remover.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/result.h"
+#include "penstock/base/shared_mutex.h"
 
 namespace penstock::emulator::server {
 
@@ -140,7 +141,7 @@ class NamespaceStore final : public OpenStores::Member,
   bool discarded_ PENSTOCK_GUARDED_BY(change_mutex_) = false;
   // Whether the store was created, by this object or before it.
   bool has_existed_ PENSTOCK_GUARDED_BY(change_mutex_) = false;
-  mutable Mutex mutex_;  // must not be held while anything is opened or destroyed
+  mutable SharedMutex mutex_;  // must not be held while anything is opened or destroyed
   std::shared_ptr<TestControls> controls_ PENSTOCK_GUARDED_BY(mutex_);
   std::shared_ptr<Generation> current_ PENSTOCK_GUARDED_BY(mutex_);  // null: closed
 };

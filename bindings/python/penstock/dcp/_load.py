@@ -127,6 +127,7 @@ class Load:
             window_bytes=WINDOW_BYTES if loads_own_memory(planner) else min(WINDOW_BYTES, UNKNOWN_WINDOW_BYTES),
             max_gap=max_gap_size,
             max_request=REQUEST_BYTES if max_request_size is None else max_request_size,
+            parallel=client.parallel_parts,
             verify_all=verify_all,
         )
         self._delivery = Delivery(planner, decode)

@@ -501,7 +501,7 @@ def _receive(client: S3Client, bucket: str, pending: list[_PendingRead]) -> None
     by_file: dict[tuple[str, str], array[int]] = {}
     for one in pending:
         by_file.setdefault(one.tensor[:2], array("Q")).extend(one.pieces())
-    reader = _core.RangeReader(client.core)
+    reader = _core.RangeReader(client.core, parallel=client.parallel_parts)
     try:
         for token, ((key, etag), pieces) in enumerate(by_file.items()):
             if pieces:

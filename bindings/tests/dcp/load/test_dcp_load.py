@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from typing import Any
 
@@ -116,6 +117,25 @@ def test_files_are_requested_in_parallel(checkpoints: Checkpoints) -> None:
     spans = [(entry.began_s, entry.began_s + entry.lasted_s) for entry in gets(checkpoints, mark, ".distcp")]
     # Several requests must be in flight at some time.
     assert max(sum(begin <= at < end for begin, end in spans) for at, _ in spans) >= 4
+
+
+@pytest.mark.parametrize(("target_gbps", "connections"), [(0.4, 1), (1.2, 3), (8.0, 20)])
+def test_throughput_target_determines_the_connections_of_a_load(
+    checkpoints: Checkpoints, target_gbps: float, connections: int
+) -> None:
+    """Without a target, the responses' latency makes the client use 16."""
+    saved = [{f"rank {rank}": torch.full((400_000,), float(rank))} for rank in range(24)]
+    uri = checkpoints.save(*saved)
+    checkpoints.emulator.set_limits({"latency": {"first_byte_ms": 200}})
+    mark = mark_of(checkpoints)
+    try:
+        state = {name: torch.zeros(400_000) for each in saved for name in each}
+        config = dataclasses.replace(checkpoints.client.s3client_config, throughput_target_gbps=target_gbps)
+        checkpoints.load(state, uri, s3client_config=config)
+    finally:
+        checkpoints.emulator.set_limits(None)
+    assert all(same_bits(state[name], each[name]) for each in saved for name in each)
+    assert checkpoints.emulator.journal().max_concurrency(after=mark, bucket=checkpoints.bucket) == connections
 
 
 @pytest.mark.parametrize("dim", [0, 1])

@@ -70,6 +70,7 @@ class FaultyObjectStore : public ObjectStore {
   void Start(DeleteBucketRequest request, Callback<NoResponse> done) override;
   void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) override;
   bool may_repeat() const override;
+  int idle_threads() const override;
   Deadline DeadlineOf(const CallOptions& options) const override;
 
   // Calls started so far, by operation name.
