@@ -1,7 +1,5 @@
 #include "client/transfer/connection_plan.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -33,12 +31,6 @@ int ConnectionsForThreads(std::chrono::nanoseconds thread_cpu, std::chrono::nano
   const bool is_busy = elapsed.count() > 0 && static_cast<double>(thread_cpu.count()) >=
                                                   kBusyShare * static_cast<double>(elapsed.count());
   return is_busy ? std::min(in_flight + idle_threads, kMaxConnections) : 0;
-}
-
-std::chrono::nanoseconds ThreadCpuTime() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 int ConnectionsForRate(double bytes_per_second) {

@@ -41,9 +41,6 @@ int ConnectionsForRate(double bytes_per_second);
 int ConnectionsForThreads(std::chrono::nanoseconds thread_cpu, std::chrono::nanoseconds elapsed,
                           int in_flight, int idle_threads);
 
-// The CPU time of the calling thread since its start.
-std::chrono::nanoseconds ThreadCpuTime();
-
 // Returns the size of the next part: a fair share of the unclaimed bytes, so that all connections
 // finish together. A power of 2 between 8 and 64 MiB.
 std::uint64_t PlannedPartSize(std::uint64_t unclaimed_bytes, int connections);

@@ -87,13 +87,6 @@ TEST(ConnectionPlan, IdleThreadsGetNoMoreConnectionsThanParts) {
             3);
 }
 
-TEST(ConnectionPlan, ThreadCpuTimeGrowsWithWork) {
-  const auto before = ThreadCpuTime();
-  volatile std::uint64_t sum = 0;
-  while (ThreadCpuTime() == before) sum = sum + 1;
-  EXPECT_GT(ThreadCpuTime(), before);
-}
-
 TEST(ConnectionPlan, PartSizesAreAFairShareBetween8And64MiB) {
   EXPECT_EQ(PlannedPartSize(1024 * kMiB, 16), 32 * kMiB);
   EXPECT_EQ(PlannedPartSize(1024 * kMiB, 2), 64 * kMiB);

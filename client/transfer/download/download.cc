@@ -6,7 +6,6 @@
 #include <new>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "client/transfer/part_plan.h"
 #include "client/transfer/progress_meter.h"
 #include "client/transfer/range_claims.h"
+#include "client/transfer/thread_use.h"
 #include "penstock/base/blocking.h"
 #include "penstock/base/mutex.h"
 #include "penstock/memory.h"
@@ -181,8 +181,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       PENSTOCK_TRY(request_.ask_memory && length > 0 ? Stage(metadata) : Place(metadata));
     const MutexLock lock(mutex_);
     front_began_ = SystemClock().Monotonic();
-    front_thread_ = std::this_thread::get_id();
-    front_cpu_began_ = transfer::ThreadCpuTime();
+    front_meter_ = transfer::ThreadMeter::Start();
     front_etag_known_ = !metadata.etag.empty();
     // If one response contains the whole object, the store verifies it and retries if necessary.
     const std::uint64_t most =
@@ -212,9 +211,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   // A front that was resumed on another thread has no CPU time.
   void MeasureFront() {
     const MutexLock lock(mutex_);
-    const bool is_same_thread = front_thread_ == std::this_thread::get_id();
-    front_cpu_ = is_same_thread ? transfer::ThreadCpuTime() - front_cpu_began_
-                                : std::chrono::nanoseconds::zero();
+    front_cpu_ = front_meter_.Used().cpu;
   }
 
   // Grant while the caller's memory is missing: in steps, because the memory may arrive soon, and
@@ -603,8 +600,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   transfer::ObjectChecksum checksum_ PENSTOCK_GUARDED_BY(mutex_);
   std::vector<transfer::ChecksumPiece> pieces_ PENSTOCK_GUARDED_BY(mutex_);
   MonotonicTime front_began_ PENSTOCK_GUARDED_BY(mutex_){};
-  std::thread::id front_thread_ PENSTOCK_GUARDED_BY(mutex_);
-  std::chrono::nanoseconds front_cpu_began_ PENSTOCK_GUARDED_BY(mutex_){};
+  transfer::ThreadMeter front_meter_ PENSTOCK_GUARDED_BY(mutex_);
   std::chrono::nanoseconds front_cpu_ PENSTOCK_GUARDED_BY(mutex_){};  // since front_began_
   std::uint64_t front_bytes_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   bool front_etag_known_ PENSTOCK_GUARDED_BY(mutex_) = false;

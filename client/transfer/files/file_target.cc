@@ -44,6 +44,10 @@ std::string TemporaryFilesOfProcess() {
 namespace penstock::transfer {
 namespace {
 
+std::string PathIn(const Folder& folder, const std::string& name) {
+  return folder.path.empty() ? name : folder.path + "/" + name;
+}
+
 Error Refused(std::string_view key, const std::string& why) {
   return Error::Make(ErrorKind::kInvalidArgument,
                      "the key '" + std::string(key) + "' cannot be a path below the folder: " +
@@ -112,17 +116,14 @@ Result<std::vector<std::string>> PathOfKey(std::string_view rest) {
 Result<void> CheckAbsent(const Folder& folder, const std::string& name) {
   struct ::stat found {};
   if (::fstatat(folder.fd.get(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return Ok();
-  return FileError("create", folder.path.empty() ? name : folder.path + "/" + name, EEXIST);
+  return FileError("create", PathIn(folder, name), EEXIST);
 }
 
-std::string FileTarget::PathOf(const std::string& name) const {
-  return folder_.path.empty() ? name : folder_.path + "/" + name;
-}
+std::string FileTarget::PathOf(const std::string& name) const { return PathIn(folder_, name); }
 
 Result<FileTarget> FileTarget::Create(Folder folder, std::string name, ExistingFile existing) {
-  const auto path = [&] { return folder.path.empty() ? name : folder.path + "/" + name; };
   const auto refused = [&](const char* why) {
-    return Error::Make(ErrorKind::kInvalidArgument, "'" + path() + "' " + why);
+    return Error::Make(ErrorKind::kInvalidArgument, "'" + PathIn(folder, name) + "' " + why);
   };
   if (existing == ExistingFile::kKeep) PENSTOCK_TRY(CheckAbsent(folder, name));
   struct ::stat earlier {};

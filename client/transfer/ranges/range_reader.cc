@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "base/log/caught.h"
@@ -17,6 +16,7 @@
 #include "client/transfer/download/range_plan.h"
 #include "client/transfer/process_bound.h"
 #include "client/transfer/ranges/range_overlap.h"
+#include "client/transfer/thread_use.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
@@ -52,28 +52,11 @@ struct Request {
   ByteRange range;
 };
 
-// What one thread spent between the first byte and the end of a response.
-struct ThreadUse {
-  std::thread::id thread;
-  std::chrono::nanoseconds cpu{};
-  std::chrono::nanoseconds elapsed{};
-};
-
-ThreadUse Now() {
-  return {std::this_thread::get_id(), transfer::ThreadCpuTime(),
-          SystemClock().Monotonic().time_since_epoch()};
-}
-
-ThreadUse Since(const ThreadUse& start) {
-  const ThreadUse end = Now();
-  if (start.thread != end.thread) return {};
-  return {end.thread, end.cpu - start.cpu, end.elapsed - start.elapsed};
-}
-
 // Measures the rate of single requests, including the time to the first byte.
 class RateEstimate {
  public:
-  void Completed(std::uint64_t bytes, std::chrono::nanoseconds elapsed, const ThreadUse& use) {
+  void Completed(std::uint64_t bytes, std::chrono::nanoseconds elapsed,
+                 const transfer::ThreadUse& use) {
     use_ = use;
     const double rate =
         static_cast<double>(bytes) / std::max(std::chrono::duration<double>(elapsed).count(), 1e-6);
@@ -91,8 +74,8 @@ class RateEstimate {
   }
 
  private:
-  double rate_ = 0;  // bytes per second; 0: nothing has completed
-  ThreadUse use_;    // of the last response
+  double rate_ = 0;          // bytes per second; 0: nothing has completed
+  transfer::ThreadUse use_;  // of the last response, from its first byte on
   bool far_ = false;
 };
 
@@ -240,7 +223,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
     struct PendingRange {
       RangeBuffer buffer;
       MonotonicTime began;
-      ThreadUse first_byte = {};
+      transfer::ThreadMeter since_first_byte = {};
       std::optional<std::uint64_t> object_size = {};  // If the object ends within the range.
     };
     auto pending = std::make_shared<PendingRange>(
@@ -261,7 +244,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
         return Error::Make(ErrorKind::kInvalidArgument, "the object ends within the range");
       }
       PENSTOCK_TRY(Pin(*request.batch, metadata, SystemClock().Monotonic() - pending->began));
-      pending->first_byte = Now();
+      pending->since_first_byte = transfer::ThreadMeter::Start();
       return transfer::Placement{.pieces = pending->buffer.views()};
     };
     Callback<RangeFetched> done = [self = shared_from_this(), request,
@@ -281,7 +264,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
         if (finished.ok())
           self->rate_estimate_.Completed(request.range.size(),
                                          SystemClock().Monotonic() - pending->began,
-                                         Since(pending->first_byte));
+                                         pending->since_first_byte.Used());
       }
       self->Ended(request, std::move(finished));
       self->Pump();
