@@ -91,5 +91,10 @@ def per_gigabyte(measured: Measurement) -> Measurement:
 
 def process_cpu_seconds(pid: int) -> float:
     """User plus system time of all threads of a running process."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return stat_cpu_seconds(Path(f"/proc/{pid}/stat"))
+
+
+def stat_cpu_seconds(stat: Path) -> float:
+    """User plus system time in the file `stat` of a process or a thread."""
+    fields = stat.read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

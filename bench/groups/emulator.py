@@ -18,17 +18,24 @@ UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 
 
 def wrk(
-    server: Server, url: str, connections: int, threads: int, script: Sequence[str] = (), arguments: Sequence[str] = ()
+    server: Server,
+    url: str,
+    connections: int,
+    threads: int,
+    script: Sequence[str] = (),
+    arguments: Sequence[str] = (),
+    *,
+    seconds: int = SECONDS,
 ) -> Measurement:
-    """Runs wrk for `SECONDS`. Returns requests/s, GB/s and server CPU time.
+    """Runs wrk. Returns requests/s, GB/s and server CPU time.
 
     Args:
         script: Options before the URL.
         arguments: Arguments after the URL.
     """
     before = process_cpu_seconds(server.pid)
-    command = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{SECONDS}s", "--timeout", "20s", *script, url, *arguments]
-    out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS + 60).stdout
+    command = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--timeout", "20s", *script, url, *arguments]
+    out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds + 60).stdout
     cpu = process_cpu_seconds(server.pid) - before
     refused = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
     if refused:
@@ -39,8 +46,8 @@ def wrk(
     return {
         "requests": rate,
         "gb_per_s": bytes_per_s / 1e9,
-        "cpu_per_gb": cpu / (bytes_per_s * SECONDS / 1e9),
-        "cpu_us": cpu / (rate * SECONDS) * 1e6,
+        "cpu_per_gb": cpu / (bytes_per_s * seconds / 1e9),
+        "cpu_us": cpu / (rate * seconds) * 1e6,
     }
 
 

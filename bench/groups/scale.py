@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import re
 import resource
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 
+from groups.client import put_random
 from groups.client_python import create_bucket_without_md5
+from groups.emulator import prepare, wrk
 from scaling import probe
 from scaling.team import Team, team
 from servers import Server, ask, penstock_emulator
@@ -127,12 +127,11 @@ def measure(n: int, axis: Axis, server: Server, load: Load, seconds: float) -> P
 
 def trace(point: Point, server: Server, load: Load) -> None:
     """Observes the emulator's mutexes during a further second of the same work."""
-    before, waits = requests_of(server), []
+    before = requests_of(server)
     worker = threading.Thread(target=load.run, args=(TRACED_S + 0.5,))
     worker.start()
-    waits.append(probe.lock_waits(server.pid, TRACED_S))
+    seen = probe.lock_waits(server.pid, TRACED_S)
     worker.join()
-    seen = waits[0]
     if seen is None:
         return
     requests = max(1.0, (requests_of(server) - before) * TRACED_S / (TRACED_S + 0.5))
@@ -151,8 +150,6 @@ def of_team(members: Team) -> Load:
 
 @contextlib.contextmanager
 def reading(server: Server, n: int, mib: int, by: Peer = OURS, *, in_threads: bool) -> Iterator[Load]:
-    from groups.client import put_random
-
     put_random(server, "read", "object", mib << 20)
     command = ["read", by.module, server.endpoint, "read", "object", str(n if in_threads else 1)]
     with team([command] * (1 if in_threads else n), by.settings) as members:
@@ -195,20 +192,13 @@ def writing(server: Server, n: int) -> Iterator[Load]:
 
 @contextlib.contextmanager
 def getting(server: Server, n: int) -> Iterator[Load]:
-    from groups.emulator import prepare
-
     url = prepare(server, SMALL_BYTES)
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
 
     def run(seconds: float) -> tuple[float, float]:
-        command = ["wrk", f"-t{n}", f"-c{n * CONNECTIONS}", f"-d{max(1, round(seconds))}s", "--timeout", "20s", url]
-        out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds + 60).stdout
-        if "Non-2xx" in out:
-            raise SystemExit(f"bench: the emulator refused requests of wrk:\n{out}")
-        count, rate = re.search(r"(\d+) requests in", out), re.search(r"Requests/sec:\s+([\d.]+)", out)
-        assert count is not None
-        assert rate is not None
-        return float(count[1]), float(rate[1])
+        lasts = max(1, round(seconds))
+        rate = wrk(server, url, n * CONNECTIONS, n, seconds=lasts)["requests"]
+        return rate * lasts, rate
 
     def cost(_: probe.Used) -> probe.Used:
         """wrk has ended, so its threads cannot be sampled."""

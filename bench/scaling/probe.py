@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
 import shutil
 import subprocess
@@ -11,7 +10,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-TICK = os.sysconf("SC_CLK_TCK")
+from harness import process_cpu_seconds, stat_cpu_seconds
+
 TRACE_TIMEOUT_S = 30
 
 
@@ -42,11 +42,6 @@ class Used:
     busiest: str
 
 
-def _times(stat: Path) -> float:
-    fields = stat.read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
-
-
 def descendants(pids: Iterable[int]) -> list[int]:
     """The processes and their children, in depth."""
     found: list[int] = []
@@ -62,14 +57,14 @@ def descendants(pids: Iterable[int]) -> list[int]:
 def _thread(task: Path) -> Thread:
     status = dict(line.split(":", 1) for line in (task / "status").read_text().splitlines() if ":" in line)
     switches = int(status["voluntary_ctxt_switches"]), int(status["nonvoluntary_ctxt_switches"])
-    return Thread(status["Name"].strip(), _times(task / "stat"), *switches)
+    return Thread(status["Name"].strip(), stat_cpu_seconds(task / "stat"), *switches)
 
 
 def sample(pids: Iterable[int]) -> Sample:
     """Samples processes and their descendants."""
     taken = Sample(0.0, {})
     for pid in descendants(pids):
-        taken.cpu_s += _times(Path(f"/proc/{pid}/stat"))
+        taken.cpu_s += process_cpu_seconds(pid)
         for task in Path(f"/proc/{pid}/task").iterdir():
             try:
                 taken.threads[int(task.name)] = _thread(task)
@@ -95,10 +90,15 @@ def used(before: Sample, after: Sample) -> Used:
 
 # glibc waits for a mutex by FUTEX_WAIT with the value 2 (nptl/lowlevellock.c). Condition variables, and so Python's GIL and idle
 # threads, use FUTEX_WAIT_BITSET; they are not counted.
-_PERF_WAIT = re.compile(r"^\s*[\d.]+ \(\s*([\d.]+ ms|)\s*\):.*/(\d+) futex\(uaddr: (\w+), op: WAIT\|PRIVATE_FLAG, val: 2\)")
-_PERF_REST = re.compile(r"^\s*[\d.]+ \(\s*([\d.]+) ms\):.*/(\d+)\s+\.\.\. \[continued\]: futex\(")
-_STRACE_WAIT = re.compile(r"^(\d+) +futex\((\w+), FUTEX_WAIT_PRIVATE, 2, [^)]*(?:\) += .*<([\d.]+)>| <unfinished \.\.\.>)$")
-_STRACE_REST = re.compile(r"^(\d+) +<\.\.\. futex resumed>.*<([\d.]+)>$")
+_PERF_WAIT = re.compile(
+    r"^\s*[\d.]+ \(\s*(?:(?P<spent>[\d.]+) ms|)\s*\):.*/(?P<tid>\d+)"
+    r" futex\(uaddr: (?P<lock>\w+), op: WAIT\|PRIVATE_FLAG, val: 2\)"
+)
+_PERF_REST = re.compile(r"^\s*[\d.]+ \(\s*(?P<spent>[\d.]+) ms\):.*/(?P<tid>\d+)\s+\.\.\. \[continued\]: futex\(")
+_STRACE_WAIT = re.compile(
+    r"^(?P<tid>\d+) +futex\((?P<lock>\w+), FUTEX_WAIT_PRIVATE, 2, [^)]*(?:\) += .*<(?P<spent>[\d.]+)>| <unfinished \.\.\.>)$"
+)
+_STRACE_REST = re.compile(r"^(?P<tid>\d+) +<\.\.\. futex resumed>.*<(?P<spent>[\d.]+)>$")
 
 
 @dataclasses.dataclass
@@ -114,39 +114,31 @@ class LockWaits:
 
 def read_perf(text: str, tids: set[int], seconds: float) -> LockWaits:
     """Counts the waits of threads in the output of `perf trace -e futex`."""
-    waits = LockWaits("perf trace", seconds, 0, 0.0, {})
-    unfinished: set[int] = set()
-    for row in text.splitlines():
-        if found := _PERF_WAIT.match(row):
-            duration, tid, lock = found[1], int(found[2]), found[3]
-            if tid in tids:
-                waits.count += 1
-                waits.locks[lock] = waits.locks.get(lock, 0) + 1
-                waits.wait_s += float(duration.split()[0]) / 1000 if duration else 0.0
-                if not duration:
-                    unfinished.add(tid)
-        elif (rest := _PERF_REST.match(row)) and int(rest[2]) in unfinished:
-            unfinished.discard(int(rest[2]))
-            waits.wait_s += float(rest[1]) / 1000
-    return waits
+    return _read(text, tids, LockWaits("perf trace", seconds, 0, 0.0, {}), (_PERF_WAIT, _PERF_REST), 1e-3)
 
 
 def read_strace(text: str, tids: set[int], seconds: float) -> LockWaits:
     """Counts the waits of threads in the output of `strace -f -T -e trace=futex`."""
-    waits = LockWaits("strace", seconds, 0, 0.0, {})
+    return _read(text, tids, LockWaits("strace", seconds, 0, 0.0, {}), (_STRACE_WAIT, _STRACE_REST), 1.0)
+
+
+def _read(
+    text: str, tids: set[int], waits: LockWaits, patterns: tuple[re.Pattern[str], re.Pattern[str]], unit_s: float
+) -> LockWaits:
+    """Adds to `waits`. The patterns are of a wait, and of the rest of one that was not finished in its line."""
     unfinished: set[int] = set()
     for row in text.splitlines():
-        if found := _STRACE_WAIT.match(row):
-            tid = int(found[1])
+        if found := patterns[0].match(row):
+            tid = int(found["tid"])
             if tid in tids:
                 waits.count += 1
-                waits.locks[found[2]] = waits.locks.get(found[2], 0) + 1
-                waits.wait_s += float(found[3] or 0)
-                if found[3] is None:
+                waits.locks[found["lock"]] = waits.locks.get(found["lock"], 0) + 1
+                waits.wait_s += float(found["spent"] or 0) * unit_s
+                if not found["spent"]:
                     unfinished.add(tid)
-        elif (rest := _STRACE_REST.match(row)) and int(rest[1]) in unfinished:
-            unfinished.discard(int(rest[1]))
-            waits.wait_s += float(rest[2])
+        elif (rest := patterns[1].match(row)) and int(rest["tid"]) in unfinished:
+            unfinished.discard(int(rest["tid"]))
+            waits.wait_s += float(rest["spent"]) * unit_s
     return waits
 
 

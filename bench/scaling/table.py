@@ -7,8 +7,7 @@ import dataclasses
 import json
 import statistics
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
 from groups.client import put_random
@@ -24,7 +23,7 @@ CONNECTOR = {
     "default": Peer("s3torchconnector"),
     "target 100 Gbit/s": Peer("s3torchconnector", {"PENSTOCK_BENCH_TARGET_GBPS": "100"}),
 }
-NS = ("1", "2", "4", "8")
+NS = (1, 2, 4, 8)
 NO_GPU = "not measured: no GPU"
 START_S = 20  # of a cell, for estimates
 RECV_ROUNDS = 4
@@ -191,19 +190,30 @@ def stall_host(size: Size) -> list[TableRow]:
     return [stalled("stall", f"`async_save` of {size.mib} MiB from host, default: stall, s", size, "cpu")]
 
 
+def joined(values: Iterable[float]) -> str:
+    return " / ".join(map(number, values))
+
+
+def load_work(n: int) -> Work:
+    return lambda server, by: loading(server, n, by)
+
+
+def get_work(n: int) -> Work:
+    return lambda server, _: getting(server, n)
+
+
 def loader(size: Size) -> list[TableRow]:
     def rates(by: Peer) -> str:
-        found = [rate(partial(lambda n, server, by: loading(server, n, by), int(n)), by, size, 1e3) for n in NS]
-        return " / ".join(map(number, found))
+        return joined(rate(load_work(n), by, size, 1e3) for n in NS)
 
-    text = f"DataLoader, 100 KB objects, {' / '.join(NS)} workers, thousand/s"
+    text = f"DataLoader, 100 KB objects, {joined(NS)} workers, thousand/s"
     return [TableRow("loader", text, rates(OURS), rates(CONNECTOR["default"]), "-")]
 
 
 def emulator(size: Size) -> list[TableRow]:
-    found = [rate(partial(lambda n, server, _: getting(server, n), int(n)), OURS, size, 1e3) for n in NS]
-    text = f"emulator, 1 KiB GETs, {' / '.join(NS)} load threads, thousand/s"
-    return [TableRow("emulator", text, " / ".join(map(number, found)), "-", "-")]
+    found = joined(rate(get_work(n), OURS, size, 1e3) for n in NS)
+    text = f"emulator, 1 KiB GETs, {joined(NS)} load threads, thousand/s"
+    return [TableRow("emulator", text, found, "-", "-")]
 
 
 @dataclasses.dataclass(frozen=True)
