@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,16 @@ import torch
 import torch.distributed.checkpoint as dcp
 from penstock.dcp import S3StorageReader, S3StorageWriter
 from penstock.testing import Emulator
+
+
+@contextlib.contextmanager
+def slow_responses(emulator: Emulator, first_byte_ms: float) -> Iterator[None]:
+    """The first byte of every response takes that long meanwhile, so that requests which may run in parallel do."""
+    emulator.set_limits({"latency": {"first_byte_ms": first_byte_ms}})
+    try:
+        yield
+    finally:
+        emulator.set_limits(None)
 
 
 def some_state(seed: int = 0) -> dict[str, Any]:

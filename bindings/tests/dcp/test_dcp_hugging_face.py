@@ -77,13 +77,10 @@ def test_throughput_target_determines_the_connections(
     dcp.save(saved, storage_writer=writer_of(emulator, uri, fqn_to_index_mapping=MAPPING), no_dist=True)
     state = {name: torch.zeros_like(tensor) for name, tensor in saved.items()}
     config = dataclasses.replace(emulator.config(), throughput_target_gbps=target_gbps)
-    emulator.set_limits({"latency": {"first_byte_ms": 200}})
     mark = emulator.journal().last
-    try:
-        reader = S3HuggingFaceStorageReader(emulator.region, uri, config, endpoint=emulator.endpoint, thread_count=1)
+    reader = S3HuggingFaceStorageReader(emulator.region, uri, config, endpoint=emulator.endpoint, thread_count=1)
+    with dcp_io.slow_responses(emulator, 200):
         dcp.load(state, storage_reader=reader, no_dist=True)
-    finally:
-        emulator.set_limits(None)
     assert all(torch.equal(state[name], saved[name]) for name in saved)
     assert emulator.journal().max_concurrency(after=mark, bucket=bucket) == connections
 

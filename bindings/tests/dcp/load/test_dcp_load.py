@@ -6,6 +6,7 @@ import dataclasses
 import threading
 from typing import Any
 
+import dcp_io
 import penstock
 import pytest
 import torch
@@ -106,13 +107,10 @@ def test_metadata_takes_one_request_and_no_listing(checkpoints: Checkpoints) -> 
 def test_files_are_requested_in_parallel(checkpoints: Checkpoints) -> None:
     states = [{f"rank {rank}": torch.full((400_000,), float(rank))} for rank in range(6)]
     uri = checkpoints.save(*states)
-    checkpoints.emulator.set_limits({"latency": {"first_byte_ms": 60}})
     mark = mark_of(checkpoints)
-    try:
-        state = {name: torch.zeros(400_000) for each in states for name in each}
+    state = {name: torch.zeros(400_000) for each in states for name in each}
+    with dcp_io.slow_responses(checkpoints.emulator, 60):
         checkpoints.load(state, uri)
-    finally:
-        checkpoints.emulator.set_limits(None)
     assert all(same_bits(state[f"rank {rank}"], states[rank][f"rank {rank}"]) for rank in range(6))
     spans = [(entry.began_s, entry.began_s + entry.lasted_s) for entry in gets(checkpoints, mark, ".distcp")]
     # Several requests must be in flight at some time.
@@ -126,14 +124,11 @@ def test_throughput_target_determines_the_connections_of_a_load(
     """Without a target, the responses' latency makes the client use 16."""
     saved = [{f"rank {rank}": torch.full((400_000,), float(rank))} for rank in range(24)]
     uri = checkpoints.save(*saved)
-    checkpoints.emulator.set_limits({"latency": {"first_byte_ms": 200}})
     mark = mark_of(checkpoints)
-    try:
-        state = {name: torch.zeros(400_000) for each in saved for name in each}
-        config = dataclasses.replace(checkpoints.client.s3client_config, throughput_target_gbps=target_gbps)
+    state = {name: torch.zeros(400_000) for each in saved for name in each}
+    config = dataclasses.replace(checkpoints.client.s3client_config, throughput_target_gbps=target_gbps)
+    with dcp_io.slow_responses(checkpoints.emulator, 200):
         checkpoints.load(state, uri, s3client_config=config)
-    finally:
-        checkpoints.emulator.set_limits(None)
     assert all(same_bits(state[name], each[name]) for each in saved for name in each)
     assert checkpoints.emulator.journal().max_concurrency(after=mark, bucket=checkpoints.bucket) == connections
 
